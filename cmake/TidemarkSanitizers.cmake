@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# Applies TIDEMARK_SANITIZE and, for fuzzers, coverage instrumentation to the whole build.
+
+set(tidemark_sanitize "${TIDEMARK_SANITIZE}")
+if(NOT tidemark_sanitize MATCHES "^(|address|undefined|address,undefined|thread)$")
+  message(FATAL_ERROR "TIDEMARK_SANITIZE='${tidemark_sanitize}': want address,undefined or thread")
+endif()
+if(TIDEMARK_BUILD_FUZZERS)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "TIDEMARK_BUILD_FUZZERS needs clang++ (-DCMAKE_CXX_COMPILER=clang++)")
+  endif()
+  set(tidemark_sanitize "fuzzer-no-link,address,undefined")
+endif()
+
+if(tidemark_sanitize)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${tidemark_sanitize}>"
+    "$<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>")
+  add_link_options("-fsanitize=${tidemark_sanitize}")
+  if(tidemark_sanitize MATCHES "undefined")
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=undefined>")
+  endif()
+endif()

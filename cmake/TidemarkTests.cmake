@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# tidemark_test_executable(): one test executable per room, one ctest test per TEST.
+
+if(TIDEMARK_BUILD_TESTS)
+  enable_testing()
+  include(GoogleTest)
+endif()
+
+# tidemark_test_executable(<label> SOURCES <files>... LINK <targets>...)
+# Builds tidemark_<label>_tests. A test_main.cpp in the current folder replaces GoogleTest's main.
+function(tidemark_test_executable label)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  set(target tidemark_${label}_tests)
+  add_executable(${target} ${arg_SOURCES})
+  if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/test_main.cpp")
+    target_sources(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/test_main.cpp")
+    target_link_libraries(${target} PRIVATE GTest::gtest)
+  else()
+    target_link_libraries(${target} PRIVATE GTest::gtest_main)
+  endif()
+  target_link_libraries(${target} PRIVATE ${arg_LINK} Threads::Threads)
+  target_compile_definitions(${target} PRIVATE
+    TIDEMARK_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  if(TARGET tidemark)
+    add_dependencies(${target} tidemark)
+    target_compile_definitions(${target} PRIVATE TIDEMARK_EXECUTABLE="$<TARGET_FILE:tidemark>")
+  endif()
+  tidemark_warnings(${target} TEST)
+
+  gtest_discover_tests(${target}
+    DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS ${label} TIMEOUT 300)
+  # gtest_discover_tests accepts an executable without tests; this does not.
+  add_test(NAME ${label}.executable_has_tests COMMAND ${target} --gtest_list_tests)
+  set_tests_properties(${label}.executable_has_tests PROPERTIES
+    LABELS ${label} TIMEOUT 60 PASS_REGULAR_EXPRESSION "\n  [A-Za-z]")
+endfunction()

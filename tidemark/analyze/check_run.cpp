@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/analyze/check_run.h"
+
+#include <filesystem>
+
+#include "tidemark/session/output_directory.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::size_t kProblemsMax = 50;
+
+void add_problem(CheckResult& result, std::string problem) {
+  if (result.problems.size() < kProblemsMax) result.problems.push_back(std::move(problem));
+}
+
+// Nothing that a tool outside relies on may be missing.
+void check_report(CheckResult& result) {
+  const RunReport& report = result.report;
+  if (report.status == "running")
+    add_problem(result, "run.json says the run is still going on; 'tidemark recover' finishes a "
+                        "run whose host was killed");
+  if (report.workload.empty() || report.platform.empty() || report.status.empty())
+    add_problem(result, "run.json lacks a required field");
+  if (!report.loss_known)
+    add_problem(result, "the region was gone at recovery: what came after the capture is unknown");
+}
+
+void compare_lane(CheckResult& result, const LaneReport& said, const LaneCounts& found) {
+  const auto differ = [&](const char* what, std::uint64_t in_report, std::uint64_t in_capture) {
+    if (in_report != in_capture)
+      add_problem(result, fmt::format("lane {} ({}): run.json says {} {}, the capture holds {}",
+                                      said.lane, said.producer, what, in_report, in_capture));
+  };
+  differ("produced", said.counts.produced, found.produced);
+  differ("delivered", said.counts.delivered, found.delivered);
+  differ("recovered", said.counts.recovered, found.recovered);
+  differ("dropped", said.counts.dropped, found.dropped);
+  differ("overwritten", said.counts.overwritten, found.overwritten);
+  differ("incomplete", said.counts.incomplete, found.incomplete);
+  if (!found.closes())
+    add_problem(result,
+                fmt::format("lane {} ({}): the ledger does not close: {} numbers unaccounted",
+                            said.lane, said.producer, found.unaccounted));
+}
+
+void check_ledger(CheckResult& result, const CaptureLedger& ledger) {
+  for (const auto& lane : ledger.lanes) result.counted.add(lane.ledger.counts());
+  result.pages = ledger.keys.size();
+  if (ledger.unreadable_pages > 0)
+    add_problem(result, fmt::format("{} pages cannot be read", ledger.unreadable_pages));
+  if (ledger.duplicate_pages > 0)
+    add_problem(result, fmt::format("{} pages stand in the capture twice", ledger.duplicate_pages));
+  for (std::size_t i = 1; i < kPageFaultCount; ++i)
+    if (const auto fault = static_cast<PageFault>(i); ledger.faults.of(fault) > 0)
+      add_problem(result, fmt::format("{}: {} times", to_text(fault), ledger.faults.of(fault)));
+  for (const auto& said : result.report.lanes)
+    if (said.lane < ledger.lanes.size())
+      compare_lane(result, said, ledger.lanes[said.lane].ledger.counts());
+    else
+      add_problem(result, fmt::format("run.json names lane {}, which the capture does not have",
+                                      said.lane));
+}
+
+}  // namespace
+
+Expected<CheckResult> check_run(const std::string& directory, const ContentCheck& content_check) {
+  CheckResult result;
+  auto report = read_run_report(directory);
+  if (!report) return tl::unexpected(report.error());
+  result.report = std::move(*report);
+  check_report(result);
+
+  const std::string path = directory + "/" + kCaptureFile;
+  std::error_code code;
+  if (!std::filesystem::exists(path, code)) {
+    if (!result.report.lanes.empty()) add_problem(result, path + " is missing");
+    result.notes.push_back("the run recorded nothing");
+    return result;
+  }
+  auto reader = CaptureReader::open(path, CaptureReader::Open::kScan);
+  if (!reader) return tl::unexpected(reader.error());
+  result.chunks = reader->chunks().size();
+  result.file_bytes = reader->file_bytes();
+  for (const auto& damage : reader->damage())
+    add_problem(result, fmt::format("{}: {} bytes at {} cannot be read: {}", path, damage.bytes,
+                                    damage.offset, damage.what));
+  for (const auto& part : reader->unfinished())
+    result.notes.push_back(fmt::format("{} bytes at {}: {}", part.bytes, part.offset, part.what));
+  if (reader->run_id() != result.report.run_id)
+    add_problem(result, "run.json and the capture are of different runs");
+
+  auto description = read_description(*reader);
+  if (!description) return tl::unexpected(description.error());
+  const auto visit = [&](const CapturedPage& page) {
+    if (content_check) result.verified_records += content_check(page, result.problems);
+  };
+  auto ledger = read_ledger(*reader, description->lanes, description->page_bytes, visit);
+  if (!ledger) return tl::unexpected(ledger.error());
+  finish_lanes(*ledger);
+  if (reader->last_of(ChunkType::kLanes) == nullptr)
+    add_problem(result, "the capture's end is lost: what came after its last page is unknown");
+  check_ledger(result, *ledger);
+  return result;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verifies a run from its files alone: every checksum, every stamp, every number, and that run.json
+// says the same.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tidemark/base/expected.h"
+#include "tidemark/capture/capture_ledger.h"
+#include "tidemark/session/description.h"
+#include "tidemark/session/run_report.h"
+
+namespace tidemark {
+
+struct CheckResult {
+  RunReport report;
+  LaneCounts counted;  // from the capture alone
+  std::uint64_t chunks = 0;
+  std::uint64_t pages = 0;
+  std::uint64_t file_bytes = 0;
+  std::uint64_t verified_records = 0;  // content compared with what the workload must have written
+  std::vector<std::string> problems;   // empty: the run is sound
+  std::vector<std::string> notes;      // what a reader should know though nothing is wrong
+};
+
+// Judges one page's content; returns how many records it verified and appends what is wrong.
+using ContentCheck = std::function<std::uint64_t(const CapturedPage& page, std::vector<std::string>& problems)>;
+
+Expected<CheckResult> check_run(const std::string& directory, const ContentCheck& content_check);
+
+}  // namespace tidemark

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the world may refuse: a value, or an Error that says in one line what failed and on which
+// file, flag or call. The kind of an error decides the exit code of the command line.
+#pragma once
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace tidemark {
+
+enum class ErrorKind {
+  kUsage,   // the caller asked for something that cannot be; exit 2
+  kDevice,  // the device failed, hung or is absent; exit 3
+  kDamage,  // a file or region does not hold what it should; exit 4
+  kFile,    // the file system refused; exit 5
+};
+
+struct Error {
+  ErrorKind kind = ErrorKind::kUsage;
+  std::string message;
+};
+
+template <class T>
+using Expected = tl::expected<T, Error>;
+
+template <class... Args>
+[[nodiscard]] tl::unexpected<Error> failure(ErrorKind kind, fmt::format_string<Args...> text,
+                                            Args&&... args) {
+  return tl::unexpected<Error>(Error{kind, fmt::format(text, std::forward<Args>(args)...)});
+}
+
+// Names the call and the path that failed, with what the system said about it.
+[[nodiscard]] inline tl::unexpected<Error> file_failure(const char* call, const std::string& path) {
+  const int code = errno;
+  return failure(ErrorKind::kFile, "{} {}: {}", call, path, std::strerror(code));
+}
+
+}  // namespace tidemark

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one host/device annotation. Everything a kernel may call is marked TM_DEVICE and compiles
+// with g++ for the simulated device and with nvcc for CUDA. Only this file and
+// transport/shared_word.h may ask which compiler is running.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#if defined(__CUDACC__)
+#define TM_DEVICE __host__ __device__
+#else
+#define TM_DEVICE
+#endif
+
+#define TM_INLINE inline __attribute__((always_inline))
+
+namespace tidemark {
+
+// Ends the device: a kernel traps, a process aborts after saying why.
+[[noreturn]] TM_DEVICE inline void stop_here(const char* what, const char* file, int line) {
+#if defined(__CUDA_ARCH__)
+  printf("tidemark: CHECK failed: %s at %s:%d\n", what, file, line);
+  __trap();
+#else
+  std::fprintf(stderr, "tidemark: CHECK failed: %s at %s:%d\n", what, file, line);
+  std::abort();
+#endif
+}
+
+}  // namespace tidemark

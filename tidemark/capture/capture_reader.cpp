@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/capture/capture_reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint64_t kScanBlockBytes = 1 << 20;
+
+bool all_zero(const unsigned char* bytes, std::size_t size) {
+  return std::all_of(bytes, bytes + size, [](unsigned char byte) { return byte == 0; });
+}
+
+IndexEntry entry_of(const ChunkHeader& header) {
+  return {.file_offset = header.file_offset,
+          .payload_bytes = header.payload_bytes,
+          .payload_checksum = header.payload_checksum,
+          .sequence = header.sequence,
+          .lane = header.lane,
+          .epoch = header.epoch,
+          .type = header.type,
+          .flags = header.flags,
+          .reserved = 0};
+}
+
+}  // namespace
+
+Expected<CaptureReader> CaptureReader::open(const std::string& path, Open how) {
+  CaptureReader reader;
+  reader.path_ = path;
+  reader.fd_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!reader.fd_.valid()) return file_failure("open", path);
+  struct stat info {};
+  if (::fstat(reader.fd_.get(), &info) != 0) return file_failure("stat", path);
+  if (!S_ISREG(info.st_mode)) return failure(ErrorKind::kUsage, "{} is not a file", path);
+  reader.file_bytes_ = static_cast<std::uint64_t>(info.st_size);
+  ChunkHeader first{};
+  if (reader.read_at(0, &first, sizeof(first)) && first.magic == kChunkMagic &&
+      first.version_major > kFormatMajor)
+    return failure(ErrorKind::kUsage,
+                   "{} is a capture of format {}; this tidemark reads up to format {}", path,
+                   first.version_major, kFormatMajor);
+  if (how == Open::kIndexed && reader.open_by_index()) return reader;
+  if (auto scanned = reader.scan(); !scanned) return tl::unexpected(scanned.error());
+  return reader;
+}
+
+bool CaptureReader::read_at(std::uint64_t offset, void* to, std::uint64_t bytes) const {
+  if (offset > file_bytes_ || bytes > file_bytes_ - offset) return false;
+  auto* target = static_cast<unsigned char*>(to);
+  for (std::uint64_t done = 0; done < bytes;) {
+    const ssize_t got =
+        ::pread(fd_.get(), target + done, bytes - done, static_cast<off_t>(offset + done));
+    if (got <= 0) return false;
+    done += static_cast<std::uint64_t>(got);
+  }
+  return true;
+}
+
+bool CaptureReader::header_at(std::uint64_t offset, ChunkHeader& header) const {
+  return read_at(offset, &header, sizeof(header)) && header.magic == kChunkMagic &&
+         header.version_major == kFormatMajor && header.file_offset == offset &&
+         header.header_checksum == checksum_of_header(header);
+}
+
+bool CaptureReader::open_by_index() {
+  ChunkHeader end{}, index{};
+  if (file_bytes_ < 2 * sizeof(ChunkHeader) || file_bytes_ % kChunkAlign != 0) return false;
+  if (!header_at(file_bytes_ - sizeof(ChunkHeader), end)) return false;
+  if (end.type != static_cast<std::uint16_t>(ChunkType::kEnd)) return false;
+  if (!header_at(end.sequence, index) || index.run_id != end.run_id) return false;
+  if (index.type != static_cast<std::uint16_t>(ChunkType::kIndex)) return false;
+  if (index.payload_bytes > file_bytes_ || index.payload_bytes % sizeof(IndexEntry) != 0)
+    return false;
+  std::vector<IndexEntry> entries(index.payload_bytes / sizeof(IndexEntry));
+  if (!read_at(end.sequence + sizeof(ChunkHeader), entries.data(), index.payload_bytes))
+    return false;
+  if (checksum(entries.data(), index.payload_bytes) != index.payload_checksum) return false;
+  for (const auto& entry : entries)
+    if (entry.file_offset > file_bytes_ || entry.payload_bytes > file_bytes_ - entry.file_offset)
+      return false;
+  chunks_ = std::move(entries);
+  chunks_.push_back(entry_of(index));
+  chunks_.push_back(entry_of(end));
+  run_id_ = end.run_id;
+  used_index_ = true;
+  return true;
+}
+
+Expected<void> CaptureReader::scan() {
+  std::vector<unsigned char> block(kScanBlockBytes);
+  std::uint64_t offset = 0;
+  // A writer that was killed leaves payload without a header: the header's place is still zero.
+  bool unsealed = false;
+  while (offset < file_bytes_) {
+    const std::uint64_t size = std::min(kScanBlockBytes, file_bytes_ - offset);
+    if (!read_at(offset, block.data(), size))
+      return failure(ErrorKind::kFile, "read {} at {}: {}", path_, offset, std::strerror(errno));
+    std::uint64_t at = 0;
+    while (at < size) {
+      const std::uint64_t left = std::min<std::uint64_t>(size - at, kChunkAlign);
+      ChunkHeader header{};
+      if (all_zero(block.data() + at, left)) {
+        unsealed = true;
+        at += left;
+      } else if (left == kChunkAlign && header_at(offset + at, header)) {
+        unsealed = false;
+        at += scan_chunk(header);
+      } else {
+        unsealed |= all_zero(block.data() + at, std::min<std::uint64_t>(left, 8));
+        if (unsealed)
+          note(unfinished_, offset + at, left, "a chunk that was never sealed");
+        else
+          note(damage_, offset + at, left, "bytes that are no chunk");
+        at += left;
+      }
+    }
+    offset += at;
+  }
+  if (chunks_.empty())
+    return failure(ErrorKind::kDamage, "{} holds no readable chunk: not a capture, or lost whole",
+                   path_);
+  return {};
+}
+
+// Returns how far to go on: over a chunk whose header holds, readable or not.
+std::uint64_t CaptureReader::scan_chunk(const ChunkHeader& header) {
+  const IndexEntry entry = entry_of(header);
+  const std::uint64_t begin = header.file_offset;
+  if (header.payload_bytes > kChunkPayloadMax ||
+      header.payload_bytes > file_bytes_ - begin - sizeof(ChunkHeader)) {
+    note(damage_, begin, file_bytes_ - begin,
+                fmt::format("chunk of lane {} page {} cut off", header.lane, header.sequence));
+    return chunk_span(0);
+  }
+  if (run_id_ == 0) run_id_ = header.run_id;
+  if (header.run_id != run_id_) {
+    note(damage_, begin, sizeof(ChunkHeader), "chunk of another run");
+    return chunk_span(0);
+  }
+  if (!read(entry)) {
+    note(damage_, begin, chunk_span(header.payload_bytes),
+                fmt::format("payload of lane {} page {} damaged", header.lane, header.sequence));
+    return chunk_span(header.payload_bytes);
+  }
+  chunks_.push_back(entry);
+  return chunk_span(header.payload_bytes);
+}
+
+void CaptureReader::note(std::vector<Damage>& list, std::uint64_t offset, std::uint64_t bytes,
+                         std::string what) {
+  if (!list.empty()) {
+    Damage& last = list.back();
+    if (offset <= last.offset + last.bytes && what == last.what) {
+      last.bytes = std::max(last.bytes, offset + bytes - last.offset);
+      return;
+    }
+  }
+  list.push_back({offset, bytes, std::move(what)});
+}
+
+Expected<std::span<const unsigned char>> CaptureReader::read(const IndexEntry& chunk) {
+  if (chunk.payload_bytes > kChunkPayloadMax || chunk.payload_bytes > file_bytes_)
+    return failure(ErrorKind::kDamage, "{}: impossible chunk at {}", path_, chunk.file_offset);
+  buffer_.resize(chunk.payload_bytes);
+  if (!read_at(chunk.file_offset + sizeof(ChunkHeader), buffer_.data(), chunk.payload_bytes))
+    return failure(ErrorKind::kDamage, "{}: chunk at {} is cut off", path_, chunk.file_offset);
+  if (checksum(buffer_.data(), buffer_.size()) != chunk.payload_checksum)
+    return failure(ErrorKind::kDamage, "{}: chunk at {} is damaged", path_, chunk.file_offset);
+  return std::span<const unsigned char>(buffer_);
+}
+
+const IndexEntry* CaptureReader::last_of(ChunkType type) const {
+  for (auto chunk = chunks_.rbegin(); chunk != chunks_.rend(); ++chunk)
+    if (chunk->type == static_cast<std::uint16_t>(type)) return &*chunk;
+  return nullptr;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads capture.tide. With its index a capture opens at once; without it, or with any of it
+// damaged, the reader scans for every chunk whose checksums hold and says what it could not read.
+// Nothing in the file is believed before it is checked; memory stays bounded by one chunk.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tidemark/base/expected.h"
+#include "tidemark/base/unique_fd.h"
+#include "tidemark/capture/chunk.h"
+
+namespace tidemark {
+
+struct Damage {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::string what;
+};
+
+class CaptureReader {
+ public:
+  enum class Open {
+    kIndexed,  // by the index if there is one
+    kScan,     // every byte is looked at and every checksum verified
+  };
+  static Expected<CaptureReader> open(const std::string& path, Open how = Open::kIndexed);
+
+  [[nodiscard]] std::uint64_t run_id() const { return run_id_; }
+  // In file order; for one lane that is also the order of its pages.
+  [[nodiscard]] const std::vector<IndexEntry>& chunks() const { return chunks_; }
+  [[nodiscard]] bool used_index() const { return used_index_; }
+  // What a scan could not read. What a killed writer had not sealed is not damage: its page is
+  // still in the region, and it stands in unfinished().
+  [[nodiscard]] const std::vector<Damage>& damage() const { return damage_; }
+  [[nodiscard]] const std::vector<Damage>& unfinished() const { return unfinished_; }
+  [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }
+
+  // The payload, checksum verified. The span is valid until the next read.
+  Expected<std::span<const unsigned char>> read(const IndexEntry& chunk);
+  // The last chunk of a type; null if there is none.
+  [[nodiscard]] const IndexEntry* last_of(ChunkType type) const;
+
+ private:
+  bool open_by_index();
+  Expected<void> scan();
+  bool read_at(std::uint64_t offset, void* to, std::uint64_t bytes) const;
+  bool header_at(std::uint64_t offset, ChunkHeader& header) const;
+  std::uint64_t scan_chunk(const ChunkHeader& header);
+  static void note(std::vector<Damage>& list, std::uint64_t offset, std::uint64_t bytes,
+                   std::string what);
+
+  UniqueFd fd_;
+  std::string path_;
+  std::uint64_t file_bytes_ = 0;
+  std::uint64_t run_id_ = 0;
+  std::vector<IndexEntry> chunks_;
+  std::vector<Damage> damage_;
+  std::vector<Damage> unfinished_;
+  bool used_index_ = false;
+  std::vector<unsigned char> buffer_;
+};
+
+}  // namespace tidemark

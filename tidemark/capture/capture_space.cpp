@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/capture/capture_space.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "tidemark/base/align.h"
+#include "tidemark/base/check.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint64_t kSmallStepBytes = 512ull << 10;
+constexpr std::uint64_t kLargeStepBytes = 4ull << 20;
+constexpr std::uint64_t kReleaseLagBytes = 8ull << 20;
+constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE; older kernels refuse it harmlessly
+
+}  // namespace
+
+CaptureSpace::CaptureSpace(UniqueFd fd, std::string path, std::uint64_t begin_offset,
+                           const Options& options)
+    : fd_(std::move(fd)),
+      path_(std::move(path)),
+      options_(options),
+      begin_(begin_offset),
+      next_(begin_offset),
+      taken_(begin_offset),
+      ready_(begin_offset / 4096 * 4096),
+      released_(begin_offset / 4096 * 4096) {}
+
+Expected<std::unique_ptr<CaptureSpace>> CaptureSpace::create(UniqueFd fd, std::string path,
+                                                             std::uint64_t begin_offset,
+                                                             Options options) {
+  std::unique_ptr<CaptureSpace> space(
+      new CaptureSpace(std::move(fd), std::move(path), begin_offset, options));
+  // Less address space is only a lower limit on the size of the file.
+  for (std::uint64_t bytes = begin_offset + options.mapping_bytes;; bytes /= 2) {
+    void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                        space->fd_.get(), 0);
+    if (base != MAP_FAILED) {
+      space->base_ = static_cast<unsigned char*>(base);
+      space->mapped_bytes_ = bytes;
+      break;
+    }
+    if (bytes < begin_offset + (64ull << 20)) return file_failure("map", space->path_);
+  }
+  space->helper_ = std::thread([raw = space.get()] { raw->run_helper(); });
+  return space;
+}
+
+CaptureSpace::~CaptureSpace() {
+  stop_helper();
+  if (base_ != nullptr) ::munmap(base_, mapped_bytes_);
+}
+
+CaptureSpace::Claim CaptureSpace::claim(std::uint64_t bytes) {
+  const std::uint64_t offset = next_.fetch_add(bytes, std::memory_order_relaxed);
+  const std::uint64_t end = offset + bytes;
+  if (end + options_.reserve_bytes > ready_.load(std::memory_order_acquire) &&
+      !wait_until_ready(end + options_.reserve_bytes))
+    return {};
+  std::uint64_t taken = taken_.load(std::memory_order_relaxed);
+  while (taken < end && !taken_.compare_exchange_weak(taken, end)) {
+  }
+  if (ready_.load(std::memory_order_relaxed) - end < ahead_bytes() / 2) wake_helper_.notify_one();
+  return {base_ + offset, offset};
+}
+
+CaptureSpace::Claim CaptureSpace::claim_closing(std::uint64_t bytes) {
+  const std::uint64_t offset = taken_.load();
+  const std::uint64_t end = offset + bytes;
+  if (end > ready_.load(std::memory_order_acquire)) wait_until_ready(end);
+  if (end > ready_.load(std::memory_order_acquire)) return {};
+  taken_.store(end);
+  next_.store(end);
+  return {base_ + offset, offset};
+}
+
+bool CaptureSpace::wait_until_ready(std::uint64_t end) {
+  std::unique_lock lock(mutex_);
+  wanted_ = std::max(wanted_, end);
+  wake_helper_.notify_one();
+  wake_writer_.wait(lock, [&] { return full_ || stopping_ || ready_.load() >= end; });
+  return ready_.load() >= end && !full_;
+}
+
+// In proportion to what was written: a small run allocates little.
+std::uint64_t CaptureSpace::ahead_bytes() const {
+  const std::uint64_t written = next_.load(std::memory_order_relaxed) - begin_;
+  return options_.reserve_bytes + std::clamp(written, kSmallStepBytes, options_.ahead_max_bytes);
+}
+
+void CaptureSpace::run_helper() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    const auto behind = [this] {
+      return ready_.load() < std::max(wanted_, next_.load() + ahead_bytes());
+    };
+    // The writers' hint is sent without the lock and may be missed; the wait is bounded.
+    wake_helper_.wait_for(lock, std::chrono::milliseconds(50),
+                          [&] { return stopping_ || (!full_ && behind()); });
+    if (stopping_) return;
+    while (!full_ && !stopping_ && behind()) allocate_next(lock);
+    lock.unlock();
+    release_written();
+    lock.lock();
+  }
+}
+
+void CaptureSpace::allocate_next(std::unique_lock<std::mutex>& lock) {
+  const std::uint64_t from = ready_.load();
+  const bool large = from - begin_ / 4096 * 4096 >= kLargeStepBytes * 2;
+  std::uint64_t step = large ? kLargeStepBytes : kSmallStepBytes;
+  lock.unlock();
+  int code = from + step > mapped_bytes_ ? EFBIG : 0;
+  while (code == 0) {
+    code = ::posix_fallocate(fd_.get(), static_cast<off_t>(from), static_cast<off_t>(step));
+    if (code == EINTR) code = 0;
+    else if (code == ENOSPC && step > 4096) step /= 2, code = 0;  // use the disk to its end
+    else break;
+  }
+  if (code == 0) ::madvise(base_ + from, step, kPopulateWrite);
+  lock.lock();
+  if (code == 0) {
+    ready_.store(from + step, std::memory_order_release);
+  } else {
+    full_ = true;
+    error_ = fmt::format("allocate space for {} at {} bytes: {}", path_, from, std::strerror(code));
+  }
+  wake_writer_.notify_all();
+}
+
+// What is written stays in the file; only this process's view of it goes.
+void CaptureSpace::release_written() {
+  const std::uint64_t written = taken_.load() / 4096 * 4096;
+  if (written < released_ + 2 * kReleaseLagBytes) return;
+  const std::uint64_t until = written - kReleaseLagBytes;
+  ::madvise(base_ + released_, until - released_, MADV_DONTNEED);
+  released_ = until;
+}
+
+void CaptureSpace::stop_helper() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_helper_.notify_all();
+  wake_writer_.notify_all();
+  if (helper_.joinable()) helper_.join();
+}
+
+Expected<void> CaptureSpace::cut() {
+  stop_helper();
+  if (::ftruncate(fd_.get(), static_cast<off_t>(taken_.load())) != 0)
+    return file_failure("truncate", path_);
+  return {};
+}
+
+std::string CaptureSpace::error() const {
+  const std::lock_guard lock(mutex_);
+  return error_;
+}
+
+}  // namespace tidemark

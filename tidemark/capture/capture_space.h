@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The space a capture is written into: one large mapping of a file whose blocks are allocated and
+// faulted in ahead of the writers by a helper thread. A full disk is an error code from the
+// allocation, never a signal from a store. At the end the file is cut to length.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "tidemark/base/expected.h"
+#include "tidemark/base/unique_fd.h"
+
+namespace tidemark {
+
+class CaptureSpace {
+ public:
+  struct Options {
+    std::uint64_t ahead_max_bytes = 16ull << 20;  // kept ready before the writers, at most
+    std::uint64_t reserve_bytes = 256ull << 10;   // kept for the closing chunks of a full disk
+    std::uint64_t mapping_bytes = 1ull << 40;     // address space, not memory
+  };
+
+  // Takes over an open file; writing begins at `begin_offset`.
+  static Expected<std::unique_ptr<CaptureSpace>> create(UniqueFd fd, std::string path,
+                                                        std::uint64_t begin_offset,
+                                                        Options options);
+  ~CaptureSpace();
+
+  struct Claim {
+    unsigned char* bytes = nullptr;  // null: no space is left
+    std::uint64_t offset = 0;
+  };
+  // Claims bytes at the end; any thread.
+  Claim claim(std::uint64_t bytes);
+  // For the closing chunks, when no other thread claims any more: may use the reserve.
+  Claim claim_closing(std::uint64_t bytes);
+  // Cuts the file after the last claim that succeeded.
+  Expected<void> cut();
+
+  // Empty while everything went well.
+  [[nodiscard]] std::string error() const;
+
+ private:
+  CaptureSpace(UniqueFd fd, std::string path, std::uint64_t begin_offset, const Options& options);
+  bool wait_until_ready(std::uint64_t end);
+  void run_helper();
+  void allocate_next(std::unique_lock<std::mutex>& lock);
+  void release_written();
+  void stop_helper();
+  [[nodiscard]] std::uint64_t ahead_bytes() const;
+
+  UniqueFd fd_;
+  const std::string path_;
+  const Options options_;
+  const std::uint64_t begin_;
+  unsigned char* base_ = nullptr;
+  std::uint64_t mapped_bytes_ = 0;
+  std::atomic<std::uint64_t> next_;   // where the next claim begins
+  std::atomic<std::uint64_t> taken_;  // end of the last claim that succeeded
+  std::atomic<std::uint64_t> ready_;  // everything below is allocated
+  std::uint64_t released_;            // everything below left this process's memory; helper only
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_helper_;
+  std::condition_variable wake_writer_;
+  std::string error_;
+  std::uint64_t wanted_ = 0;  // a writer waits for space up to here
+  bool full_ = false;
+  bool stopping_ = false;
+  std::thread helper_;
+};
+
+}  // namespace tidemark

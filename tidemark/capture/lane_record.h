@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lane as the capture remembers it at the end of a run: what it was planned as, its last words,
+// and what the host itself could not keep. The payload of a kLanes chunk is an array of these.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "tidemark/transport/lane.h"
+
+namespace tidemark {
+
+struct LaneRecord {
+  LanePlan plan;
+  LaneWordsImage words;
+  std::uint64_t file_error_dropped;
+  std::uint64_t reserved[7];
+};
+static_assert(sizeof(LaneRecord) == 256 && std::is_trivially_copyable_v<LaneRecord>);
+
+}  // namespace tidemark

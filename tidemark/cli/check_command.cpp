@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// tidemark check: verifies ledger, checksums, stamps and, where the workload allows it, content.
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "tidemark/analyze/check_run.h"
+#include "tidemark/cli/command_line.h"
+#include "tidemark/cli/run_summary.h"
+#include "workloads/synthetic_content.h"
+#include "workloads/synthetic_producer.h"
+
+namespace tidemark::cli {
+namespace {
+
+int check(const std::string& named) {
+  const auto directory = resolve_run(named);
+  if (!directory) return report_error(directory.error());
+  const auto report = read_run_report(*directory);
+  if (!report) return report_error(report.error());
+  const ContentCheck content = report->workload == kSyntheticProducer
+                                   ? ContentCheck(&verify_synthetic_page)
+                                   : ContentCheck();
+  const auto result = check_run(*directory, content);
+  if (!result) return report_error(result.error());
+  const LaneCounts& counted = result->counted;
+  fmt::print("{}: {} chunks, {} pages, {}\n", *directory, with_commas(result->chunks),
+             with_commas(result->pages), human_bytes(result->file_bytes));
+  fmt::print("  numbers    {} produced = {} delivered + {} recovered + {} dropped + {} "
+             "overwritten\n",
+             with_commas(counted.produced), with_commas(counted.delivered),
+             with_commas(counted.recovered), with_commas(counted.dropped),
+             with_commas(counted.overwritten));
+  if (content) fmt::print("  content    {} records verified\n", with_commas(result->verified_records));
+  for (const auto& note : result->notes) fmt::print("  note       {}\n", note);
+  for (const auto& problem : result->problems) fmt::print("  problem    {}\n", problem);
+  if (!result->problems.empty()) {
+    fmt::print("damaged or incomplete: {} problem{}\n", result->problems.size(),
+               result->problems.size() == 1 ? "" : "s");
+    return 4;
+  }
+  fmt::print("sound\n");
+  return 0;
+}
+
+}  // namespace
+
+void add_check_command(CLI::App& app, Outcome& outcome) {
+  auto* command = app.add_subcommand("check", "Verify a run: ledger, checksums, stamps, content");
+  auto run = std::make_shared<std::string>();
+  command->add_option("run", *run, "Directory of the run (default: the newest in outputs/)");
+  command->callback([run, &outcome] { outcome.exit_code = check(*run); });
+}
+
+}  // namespace tidemark::cli

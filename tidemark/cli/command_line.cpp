@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/cli/command_line.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "tidemark/session/output_directory.h"
+#include "workloads/synthetic_producer.h"
+
+namespace tidemark::cli {
+namespace {
+
+constexpr const char* kFooter = R"(Exit codes: 0 ok, 1 results differ, 2 usage, 3 device error or hang, 4 records lost or damage,
+5 file system error, 130 SIGINT, 143 SIGTERM.
+
+A first try:
+  tidemark run synthetic_producer --lanes 4 --records 1000000
+  tidemark check
+  tidemark export)";
+
+}  // namespace
+
+int exit_code_of(const Error& error) {
+  switch (error.kind) {
+    case ErrorKind::kUsage: return kExitUsage;
+    case ErrorKind::kDevice: return 3;
+    case ErrorKind::kDamage: return 4;
+    case ErrorKind::kFile: return 5;
+  }
+  return kExitUsage;
+}
+
+int report_error(const Error& error) {
+  fmt::print(stderr, "tidemark: {}\n", error.message);
+  return exit_code_of(error);
+}
+
+Expected<std::string> resolve_run(const std::string& named) {
+  if (named.empty()) return newest_run();
+  std::error_code code;
+  if (!std::filesystem::is_directory(named, code))
+    return failure(ErrorKind::kUsage, "{} is not a run: no such directory", named);
+  if (!std::filesystem::exists(named + "/run.json", code))
+    return failure(ErrorKind::kUsage, "{} is not a run: it has no run.json", named);
+  return named;
+}
+
+int run_command_line(int argc, char** argv) {
+  register_synthetic_producer();
+  CLI::App app("Tidemark: a flight recorder for on-device task runtimes.", "tidemark");
+  app.footer(kFooter);
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "tidemark 0.1.0");
+  Outcome outcome;
+  add_list_command(app, outcome);
+  add_run_command(app, outcome);
+  add_export_command(app, outcome);
+  add_check_command(app, outcome);
+  add_recover_command(app, outcome);
+  add_bench_command(app, outcome);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::CallForAllHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::CallForVersion& version) {
+    return app.exit(version);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "tidemark: {}\n", error.what());
+    fmt::print(stderr, "Try 'tidemark --help'.\n");
+    return kExitUsage;
+  }
+  return outcome.exit_code;
+}
+
+}  // namespace tidemark::cli

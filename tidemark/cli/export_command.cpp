@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// tidemark export: artifacts from the capture, at any time.
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "tidemark/cli/command_line.h"
+#include "tidemark/export/export_run.h"
+
+namespace tidemark::cli {
+namespace {
+
+struct ExportArgs {
+  std::string run;
+  std::vector<std::string> files;
+};
+
+int export_run(const ExportArgs& args) {
+  const auto directory = resolve_run(args.run);
+  if (!directory) return report_error(directory.error());
+  const auto written = export_files(*directory, args.files);
+  if (!written) return report_error(written.error());
+  for (const auto& path : *written) fmt::print("{}\n", path);
+  return 0;
+}
+
+}  // namespace
+
+void add_export_command(CLI::App& app, Outcome& outcome) {
+  auto* command = app.add_subcommand("export", "Make artifacts from a run's capture");
+  auto args = std::make_shared<ExportArgs>();
+  command->add_option("run", args->run, "Directory of the run (default: the newest in outputs/)");
+  command->add_option("files", args->files, "Artifacts to make (default: all of the run's streams)");
+  command->callback([args, &outcome] { outcome.exit_code = export_run(*args); });
+}
+
+}  // namespace tidemark::cli

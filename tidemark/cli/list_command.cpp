@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// tidemark list: what there is to run, and where.
+#include <fmt/core.h>
+
+#include <thread>
+
+#include "tidemark/cli/command_line.h"
+#include "tidemark/device/platform_table.h"
+#include "tidemark/schema/stream_registry.h"
+#include "workloads/workload_table.h"
+
+namespace tidemark::cli {
+namespace {
+
+void print_list() {
+  fmt::print("workloads\n");
+  for (const auto& workload : workloads()) {
+    fmt::print("  {:<20} {}\n", workload.name, workload.description);
+    fmt::print("  {:<20} cases: {}\n", "", workload.cases);
+  }
+  fmt::print("\nplatforms (-p)\n");
+  for (const auto& platform : platforms())
+    fmt::print("  {:<20} {} ({} transport)\n", platform.name, platform.description,
+               to_text(platform.transport));
+  fmt::print("\nstreams (their names in --policy and run.json)\n");
+  for (const auto& stream : kStreams) fmt::print("  {:<20} {}\n", stream.name, stream.content);
+  fmt::print("\npolicies (--policy)\n");
+  fmt::print("  {:<20} lossless: a producer waits for a page (default)\n", "wait");
+  fmt::print("  {:<20} never waits: what finds no page is refused and counted\n", "drop");
+  fmt::print("  {:<20} flight recorder: each lane keeps its newest --keep-pages pages\n",
+             "keep-last");
+  fmt::print("\ndevices\n  {:<20} simulated on this machine, {} processors\n", "0",
+             std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+void add_list_command(CLI::App& app, Outcome&) {
+  auto* command = app.add_subcommand("list", "Workloads, cases, platforms, streams, devices");
+  command->callback(print_list);
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// tidemark recover: finishes a run whose host was killed; lists and removes regions left behind.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+
+#include "tidemark/cli/command_line.h"
+#include "tidemark/cli/run_summary.h"
+#include "tidemark/export/export_run.h"
+#include "tidemark/session/recover.h"
+#include "workloads/synthetic_producer.h"
+
+namespace tidemark::cli {
+namespace {
+
+struct RecoverArgs {
+  std::string run;
+  bool list = false;
+  bool clean = false;
+  bool yes = false;
+  std::uint64_t export_limit = kExportLimitDefault;
+};
+
+int recover(const RecoverArgs& args) {
+  const auto directory = resolve_run(args.run);
+  if (!directory) return report_error(directory.error());
+  const auto result = recover_run(*directory, [&](const std::string& path, RunReport& report) {
+    return export_automatically(path, report,
+                                {.limit = args.export_limit,
+                                 .only_on_request = report.workload == kSyntheticProducer});
+  });
+  if (!result) return report_error(result.error());
+  if (result->already_complete)
+    fmt::print("{} is complete ({}); nothing to recover\n", *directory, result->report.status);
+  else
+    fmt::print("{}", summarize(result->report, *directory));
+  if (!result->file_error.empty()) fmt::print(stderr, "tidemark: {}\n", result->file_error);
+  return result->exit_code;
+}
+
+void print_region(const StaleRegion& region) {
+  const char* state = region.run_id == 0      ? "not readable"
+                      : region.host_alive     ? "running"
+                      : region.device_alive   ? "host gone, device process still there"
+                                              : "left behind";
+  fmt::print("{}  {:>10}  {}\n", region.path, human_bytes(region.bytes), state);
+  if (!region.run_directory.empty())
+    fmt::print("    {}{}\n", region.host_alive ? "" : "tidemark recover ", region.run_directory);
+}
+
+bool may_remove(const RecoverArgs& args) {
+  if (args.yes) return true;
+  if (::isatty(STDIN_FILENO) != 1) return false;
+  fmt::print("Their records are lost for good. Remove them? [y/N] ");
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "yes";
+}
+
+int list_and_clean(const RecoverArgs& args) {
+  std::vector<StaleRegion> dead;
+  const auto regions = list_regions();
+  for (const auto& region : regions) {
+    print_region(region);
+    if (!region.host_alive && !region.device_alive) dead.push_back(region);
+  }
+  if (regions.empty()) fmt::print("no regions in shared memory\n");
+  if (!args.clean || dead.empty()) return 0;
+  if (!may_remove(args)) {
+    fmt::print(stderr, "tidemark: nothing removed; add --yes to remove {} region{}\n", dead.size(),
+               dead.size() == 1 ? "" : "s");
+    return kExitUsage;
+  }
+  for (const auto& region : dead) {
+    if (::unlink(region.path.c_str()) != 0) return report_error(file_failure("remove", region.path).value());
+    fmt::print("removed {}\n", region.path);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_recover_command(CLI::App& app, Outcome& outcome) {
+  auto* command = app.add_subcommand("recover", "Finish a run whose host was killed");
+  auto args = std::make_shared<RecoverArgs>();
+  command->add_option("run", args->run, "Directory of the run (default: the newest in outputs/)");
+  command->add_flag("--list", args->list, "List the regions in shared memory");
+  command->add_flag("--clean", args->clean, "Remove regions whose processes are gone, after asking");
+  command->add_flag("--yes", args->yes, "With --clean: do not ask");
+  command->add_option("--export-limit", args->export_limit,
+                      "Records above which a JSON artifact is written only on request")
+      ->capture_default_str();
+  command->callback([args, &outcome] {
+    outcome.exit_code = args->list || args->clean ? list_and_clean(*args) : recover(*args);
+  });
+}
+
+}  // namespace tidemark::cli

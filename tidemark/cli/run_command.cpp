@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// tidemark run: runs a workload, records it, and says how it went.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "tidemark/cli/command_line.h"
+#include "tidemark/cli/run_options.h"
+#include "tidemark/cli/run_summary.h"
+#include "tidemark/device/sim/supervisor.h"
+#include "tidemark/session/run_session.h"
+
+namespace tidemark::cli {
+namespace {
+
+void show_progress(const RunProgress& progress) {
+  if (progress.elapsed_ms < 500) return;
+  fmt::print(stderr, "\r  {:>6.1f} s  {} records drained ", static_cast<double>(progress.elapsed_ms) / 1000,
+             with_commas(progress.records));
+  std::fflush(stderr);
+}
+
+int run(const RunOptions& options) {
+  auto request = make_request(options);
+  if (!request) return report_error(request.error());
+  if (request->isolation == Isolation::kProcess)
+    if (auto started = Supervisor::start(); !started) return report_error(started.error());
+  const ExportOptions exports{.limit = options.export_limit,
+                              .only_on_request = request->workload == kSyntheticProducer};
+  request->export_artifacts = [exports](const std::string& directory, RunReport& report) {
+    return export_automatically(directory, report, exports);
+  };
+  const bool live = ::isatty(STDERR_FILENO) == 1 && !options.json;
+  if (live) request->on_progress = show_progress;
+  const auto result = run_session(*request);
+  if (live) fmt::print(stderr, "\r\x1b[K");
+  if (!result) return report_error(result.error());
+  if (options.json)
+    fmt::print("{}\n", to_json(result->report));
+  else
+    fmt::print("{}", summarize(result->report, result->directory));
+  if (!result->file_error.empty()) fmt::print(stderr, "tidemark: {}\n", result->file_error);
+  return result->exit_code;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Outcome& outcome) {
+  auto* command = app.add_subcommand("run", "Run a workload and record it");
+  auto options = std::make_shared<RunOptions>();
+  bind_run_options(*command, *options);
+  command->callback([options, &outcome] { outcome.exit_code = run(*options); });
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/cli/run_options.h"
+
+#include <charconv>
+
+#include "tidemark/schema/stream_registry.h"
+#include "tidemark/session/output_directory.h"
+#include "workloads/workload_table.h"
+
+namespace tidemark::cli {
+namespace {
+
+Expected<Overflow> parse_overflow(const std::string& text, const std::string& flag) {
+  if (text == "wait") return Overflow::kWait;
+  if (text == "drop") return Overflow::kDrop;
+  if (text == "keep-last") return Overflow::kKeepLast;
+  return failure(ErrorKind::kUsage, "--policy {}: a policy is wait, drop or keep-last", flag);
+}
+
+Expected<void> parse_policies(const std::vector<std::string>& policies, RunRequest& request) {
+  for (const auto& text : policies) {
+    const auto equals = text.find('=');
+    const auto overflow =
+        parse_overflow(equals == std::string::npos ? text : text.substr(equals + 1), text);
+    if (!overflow) return tl::unexpected(overflow.error());
+    if (equals == std::string::npos) {
+      request.policy = *overflow;
+      continue;
+    }
+    const StreamInfo* stream = find_stream(text.substr(0, equals));
+    if (stream == nullptr)
+      return failure(ErrorKind::kUsage, "--policy {}: no stream {}; see 'tidemark list'", text,
+                     text.substr(0, equals));
+    request.stream_policy[stream->id] = *overflow;
+  }
+  return {};
+}
+
+Expected<std::uint32_t> parse_number(const std::string& text, const std::string& flag) {
+  std::uint32_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size())
+    return failure(ErrorKind::kUsage, "--inject {}: '{}' is not a number", flag, text);
+  return value;
+}
+
+Expected<void> parse_injections(const std::vector<std::string>& faults, DrainInjection& inject) {
+  for (const auto& fault : faults) {
+    const auto equals = fault.find('=');
+    const std::string name = fault.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : fault.substr(equals + 1);
+    if (name == "drain_stop") {
+      inject.stop = true;
+      continue;
+    }
+    if (name != "drain_pause_ms" && name != "drain_slow")
+      return failure(ErrorKind::kUsage,
+                     "--inject {}: known faults are drain_pause_ms=N, drain_slow=N, drain_stop",
+                     fault);
+    const auto number = parse_number(value, fault);
+    if (!number) return tl::unexpected(number.error());
+    (name == "drain_pause_ms" ? inject.pause_ms : inject.slow_us) = *number;
+  }
+  return {};
+}
+
+Expected<double> parse_rate(const std::string& text) {
+  if (text == "max") return 0.0;
+  char* end = nullptr;
+  const double rate = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != 0 || !(rate > 0))
+    return failure(ErrorKind::kUsage, "--rate {}: a number of records per second and lane, or max",
+                   text);
+  return rate;
+}
+
+void bind_recorder_options(CLI::App& command, RunOptions& options) {
+  RunRequest& request = options.request;
+  const char* group = "Recorder";
+  command.add_option("--policy", options.policies,
+                     "[STREAM=]wait|drop|keep-last; may be given several times")
+      ->group(group);
+  command.add_option("--keep-pages", request.keep_pages, "Pages a keep-last lane owns (>= 2)")
+      ->capture_default_str()->group(group);
+  command.add_option("--page-bytes", request.page_bytes, "Bytes of one page")
+      ->capture_default_str()->group(group);
+  command.add_option("--pool-bytes", request.pool_bytes,
+                     "Bytes of the shared page pool; 0 sizes it to the lanes")
+      ->capture_default_str()->group(group);
+  command.add_option("--drain-threads", request.drain_threads, "Threads that drain pages")
+      ->capture_default_str()->group(group);
+  command.add_option("--drain-timeout-ms", request.drain_timeout_ms,
+                     "A waiting producer gives up when nothing at all was drained for so long")
+      ->capture_default_str()->group(group);
+  command.add_option("--op-timeout-ms", request.op_timeout_ms,
+                     "Limit for the whole launch; 0: none")
+      ->capture_default_str()->group(group);
+  command.add_option("--export-limit", options.export_limit,
+                     "Records above which a JSON artifact is written only on request")
+      ->capture_default_str()->group(group);
+  command.add_option("--inject", options.injections,
+                     "Faults for tests: drain_pause_ms=N (once), drain_slow=N (microseconds per "
+                     "page), drain_stop")
+      ->group(group);
+}
+
+void bind_synthetic_options(CLI::App& command, RunOptions& options) {
+  SyntheticOptions& synthetic = options.synthetic;
+  const char* group = "synthetic_producer";
+  command.add_option("--lanes", synthetic.lanes, "Producers, one lane each")
+      ->capture_default_str()->group(group);
+  command.add_option("--record-bytes", synthetic.record_bytes, "32, 64 or 128")
+      ->capture_default_str()->group(group);
+  command.add_option("--rate", options.rate, "Records per second and lane, or max")
+      ->capture_default_str()->group(group);
+  command.add_option("--seconds", synthetic.seconds, "How long to write")->group(group);
+  command.add_option("--records", synthetic.records,
+                     "How many to write per lane (default 1000000 without --seconds)")
+      ->group(group);
+  command.add_flag("--burst", synthetic.burst, "Eight pages at full speed, then silence")
+      ->group(group);
+  command.add_option("--writing-lanes", synthetic.writing_lanes,
+                     "Only the first N lanes write; the others are opened and closed")
+      ->group(group);
+  command.add_option("--frame-bytes", synthetic.frame_bytes,
+                     "Each lane also writes frames of up to so many bytes")
+      ->group(group);
+  command.add_option("--accepted-counts", synthetic.accepted_counts,
+                     "A file in which each lane counts what was accepted (16 bytes per lane)")
+      ->group(group);
+}
+
+}  // namespace
+
+void bind_run_options(CLI::App& command, RunOptions& options) {
+  command.add_option("workload", options.workload, "See 'tidemark list'")->required();
+  command.add_option("--case", options.case_name, "Case of the workload")->capture_default_str();
+  command.add_option("-p,--platform", options.platform, "See 'tidemark list'")
+      ->capture_default_str();
+  command.add_option("-d,--device", options.device, "Device number")->capture_default_str();
+  command.add_option("--runtime", options.runtime, "How the task graph is built")
+      ->capture_default_str();
+  command.add_option("--isolation", options.isolation,
+                     "process: the device is a process of its own; thread: for sanitizers and "
+                     "debuggers")
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "Seed of everything random")->capture_default_str();
+  command.add_flag("--json", options.json, "Print run.json instead of the summary");
+  command.add_option("--output-prefix", options.output_prefix,
+                     "Directory of the run (default outputs/<workload>_<case>_<time>)");
+  command.add_flag("--force", options.force, "Replace the run in --output-prefix");
+  bind_recorder_options(command, options);
+  bind_synthetic_options(command, options);
+}
+
+Expected<RunRequest> make_request(const RunOptions& options) {
+  if (find_workload(options.workload) == nullptr)
+    return failure(ErrorKind::kUsage, "no workload {}; see 'tidemark list'", options.workload);
+  if (options.case_name != "default")
+    return failure(ErrorKind::kUsage, "--case {}: {} has no such case", options.case_name,
+                   options.workload);
+  RunRequest request = options.request;
+  request.platform = find_platform(options.platform);
+  if (request.platform == nullptr)
+    return failure(ErrorKind::kUsage, "--platform {}: no such platform; see 'tidemark list'",
+                   options.platform);
+  if (options.device != 0)
+    return failure(ErrorKind::kUsage, "--device {}: {} has one device, 0", options.device,
+                   options.platform);
+  if (options.isolation != "process" && options.isolation != "thread")
+    return failure(ErrorKind::kUsage, "--isolation {}: process or thread", options.isolation);
+  request.isolation = options.isolation == "thread" ? Isolation::kThread : Isolation::kProcess;
+  request.workload = options.workload;
+  request.case_name = options.case_name;
+  request.runtime = options.runtime;
+  request.seed = options.seed;
+  request.force = options.force;
+  if (auto parsed = parse_policies(options.policies, request); !parsed)
+    return tl::unexpected(parsed.error());
+  if (auto parsed = parse_injections(options.injections, request.inject); !parsed)
+    return tl::unexpected(parsed.error());
+  SyntheticOptions synthetic = options.synthetic;
+  const auto rate = parse_rate(options.rate);
+  if (!rate) return tl::unexpected(rate.error());
+  synthetic.rate = *rate;
+  auto launch = plan_synthetic_producer(synthetic);
+  if (!launch) return tl::unexpected(launch.error());
+  request.launch = std::move(*launch);
+  request.output_dir = options.output_prefix.empty()
+                           ? default_output_directory(options.workload, options.case_name)
+                           : options.output_prefix;
+  return request;
+}
+
+}  // namespace tidemark::cli

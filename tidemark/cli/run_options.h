@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flags of 'tidemark run' and how their texts become a request.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tidemark/export/export_run.h"
+#include "tidemark/session/run_request.h"
+#include "workloads/synthetic_producer.h"
+
+namespace tidemark::cli {
+
+struct RunOptions {
+  std::string workload;
+  std::string case_name = "default";
+  std::string platform = "sim";
+  std::string isolation = "process";
+  std::string runtime = "tensormap_and_ringbuffer";
+  std::uint32_t device = 0;
+  std::uint64_t seed = 0;
+  bool json = false;
+  std::string output_prefix;
+  bool force = false;
+  std::vector<std::string> policies;
+  std::vector<std::string> injections;
+  std::string rate = "max";
+  std::uint64_t export_limit = kExportLimitDefault;
+  RunRequest request;  // the flags that need no translation are bound to it
+  SyntheticOptions synthetic;
+};
+
+void bind_run_options(CLI::App& command, RunOptions& options);
+// Checks and translates; the error names the flag.
+Expected<RunRequest> make_request(const RunOptions& options);
+
+}  // namespace tidemark::cli

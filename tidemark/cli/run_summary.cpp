@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/cli/run_summary.h"
+
+#include <fmt/format.h>
+
+#include "tidemark/schema/stream_registry.h"
+
+namespace tidemark::cli {
+namespace {
+
+void add_stream(std::string& text, const RunReport& report, const StreamInfo& stream) {
+  LaneCounts sum;
+  std::uint64_t lanes = 0;
+  for (const auto& lane : report.lanes)
+    if (lane.stream == stream.name) {
+      sum.add(lane.counts);
+      ++lanes;
+    }
+  if (lanes == 0) return;
+  text += fmt::format("  {:<10} {} produced on {} lane{} = {} delivered", stream.name,
+                      with_commas(sum.produced), lanes, lanes == 1 ? "" : "s",
+                      with_commas(sum.delivered));
+  if (sum.recovered > 0) text += fmt::format(" + {} recovered", with_commas(sum.recovered));
+  text += fmt::format(" + {} dropped", with_commas(sum.dropped));
+  if (sum.overwritten > 0) text += fmt::format(" + {} overwritten", with_commas(sum.overwritten));
+  text += sum.closes() ? "\n"
+                       : fmt::format("; {} UNACCOUNTED\n", with_commas(sum.unaccounted));
+  if (sum.dropped > 0) {
+    text += fmt::format("  {:<10} ", "");
+    for (std::size_t i = 0; i < kDropReasonCount; ++i)
+      if (sum.dropped_by[i] > 0)
+        text += fmt::format("{} by {}  ", with_commas(sum.dropped_by[i]),
+                            to_text(static_cast<DropReason>(i)));
+    text += fmt::format("in {} gaps\n", with_commas(sum.gaps));
+  }
+  if (sum.incomplete > 0)
+    text += fmt::format("  {:<10} {} not whole when the lane was read\n", "",
+                        with_commas(sum.incomplete));
+}
+
+}  // namespace
+
+std::string with_commas(std::uint64_t value) {
+  std::string digits = fmt::format("{}", value);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
+  return digits;
+}
+
+std::string human_bytes(std::uint64_t bytes) {
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 1024 && unit + 1 < std::size(kUnits)) value /= 1024, ++unit;
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+std::string human_ns(std::uint64_t ns) {
+  const auto value = static_cast<double>(ns);
+  if (ns < 10'000) return fmt::format("{} ns", ns);
+  if (ns < 10'000'000) return fmt::format("{:.1f} us", value / 1e3);
+  if (ns < 10'000'000'000) return fmt::format("{:.1f} ms", value / 1e6);
+  return fmt::format("{:.1f} s", value / 1e9);
+}
+
+std::string summarize(const RunReport& report, const std::string& directory) {
+  std::string text = fmt::format("{} on {} ({}): {}\n", report.workload, report.platform,
+                                 report.transport, report.status);
+  if (report.error)
+    text += fmt::format("  error      {} {}: {}\n  hint       {}\n", report.error->code,
+                        report.error->name, report.error->message, report.error->hint);
+  for (const auto& stream : kStreams) add_stream(text, report, stream);
+  if (!report.loss_known)
+    text += "  loss       unknown: the region was gone before it could be read\n";
+  text += report.ledger_closes() ? "  ledger     closed: every number is accounted for\n"
+                                 : "  ledger     DOES NOT CLOSE\n";
+  for (const auto& line : report.recorder.corruption)
+    text += fmt::format("  corruption {}\n", line);
+  const LaneCounts total = report.total();
+  text += fmt::format("  time       device {}, host {}; producers waited {:.1f} % of the time\n",
+                      human_ns(report.device_ns), human_ns(report.host_ns),
+                      report.recorder.device_stall_share * 100);
+  text += fmt::format("  recorder   {} ns per record, {} captured, {} of host processor time\n",
+                      report.recorder.ns_per_record, human_bytes(total.bytes),
+                      human_ns(report.recorder.host_cpu_ns));
+  text += fmt::format("  files      {}\n", directory);
+  for (const auto& file : report.not_exported)
+    text += fmt::format("  not made   {} ({}): {}\n", file.file, file.reason, file.command);
+  return text;
+}
+
+}  // namespace tidemark::cli

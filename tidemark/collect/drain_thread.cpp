@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/collect/drain_thread.h"
+
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "tidemark/device/sim/sim_env.h"
+#include "tidemark/schema/stream_registry.h"
+
+namespace tidemark {
+namespace {
+
+// What must happen to a page before a record lane may have it.
+constexpr std::uint8_t kCarriedFrames = 1;  // its bytes may look like stamps
+constexpr std::uint8_t kWorn = 2;           // its generation is used up, or it cannot be believed
+
+constexpr LaneIndex kHostOwns = ~LaneIndex{0};
+constexpr std::uint32_t kPagesPerVisit = 8;
+constexpr std::uint32_t kActiveWindow = 64;  // passes
+
+// Spin, yield, then sleep in doubling steps.
+constexpr std::uint32_t kSpinPasses = 64;
+constexpr std::uint32_t kYieldPasses = 72;
+constexpr std::uint32_t kSleepStartUs = 50;
+constexpr std::uint32_t kSleepMaxUs = 2000;
+
+std::uint64_t thread_cpu_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace
+
+DrainThread::DrainThread(Drainer* drainer, std::uint32_t index, LaneRange range)
+    : drainer_(drainer), index_(index), range_(range), published_(range.last - range.first) {
+  const RegionPlan& plan = *drainer->plan_;
+  const PageExpectation expected{
+      .run_id = plan.identity.run_id,
+      .lane_count = static_cast<std::uint32_t>(plan.lanes.size()),
+      .payload_bytes = plan.layout.payload_bytes()};
+  for (LaneIndex lane = range.first; lane < range.last; ++lane)
+    lanes_.push_back(Lane{.exchange = {drainer->port_, &plan.layout, lane, expected},
+                          .plan = plan.lanes[lane]});
+}
+
+void DrainThread::hand_first_pages() {
+  for (auto& lane : lanes_) {
+    if (lane.plan.overflow == static_cast<std::uint16_t>(Overflow::kKeepLast)) continue;
+    if (lane.plan.reserved_page_count > 0) {
+      for (std::uint32_t i = 0; i < lane.plan.reserved_page_count; ++i)
+        hand(lane, lane.plan.reserved_first_page + i);
+      continue;
+    }
+    const PageIndex page = drainer_->pool_.take_for_starving(false);
+    CHECK(page != kNoPageIndex);  // the plan gave every lane at least one
+    hand(lane, page);
+  }
+}
+
+void DrainThread::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+void DrainThread::finish() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    finishing_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+bool DrainThread::finishing() {
+  const std::lock_guard lock(mutex_);
+  return finishing_;
+}
+
+void DrainThread::run() {
+  ::prctl(PR_SET_NAME, "tidemark-drain");
+  ::prctl(PR_SET_TIMERSLACK, 1000);
+  std::uint32_t idle_passes = 0;
+  std::uint64_t last_ns = monotonic_ns();
+  for (;;) {
+    const bool last_look = finishing();
+    const bool moved = pass() > 0;
+    idle_passes = moved ? 0 : idle_passes + 1;
+    if (!moved && last_look) break;
+    if (!moved) idle_wait(idle_passes);
+    const std::uint64_t now_ns = monotonic_ns();
+    (moved ? stats_.busy_ns : stats_.idle_ns) += now_ns - last_ns;
+    last_ns = now_ns;
+  }
+  stats_.cpu_ns = thread_cpu_ns();
+}
+
+void DrainThread::idle_wait(std::uint32_t idle_passes) {
+  if (idle_passes < kSpinPasses) return spin_once();
+  if (idle_passes < kYieldPasses) {
+    ::sched_yield();
+    return;
+  }
+  const std::uint32_t doublings = std::min(idle_passes - kYieldPasses, 8u);
+  const auto sleep = std::chrono::microseconds(std::min(kSleepStartUs << doublings, kSleepMaxUs));
+  std::unique_lock lock(mutex_);
+  wake_.wait_for(lock, sleep, [this] { return finishing_; });
+}
+
+std::uint32_t DrainThread::pass() {
+  ++pass_count_;
+  const RegionLayout& layout = drainer_->plan_->layout;
+  if (!published_.empty())
+    drainer_->port_->read(layout.published_word_offset(range_.first), published_.data(),
+                          published_.size() * 8);
+  std::uint32_t moved = 0;
+  std::uint64_t full_pages = 0;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    Lane& lane = lanes_[i];
+    // A torn or hostile counter is only a reason to look; the slot itself decides.
+    const std::uint64_t pending = std::min<std::uint64_t>(
+        published_[i] - lane.exchange.received(), layout.shape.ring_slots);
+    if (pending > 0) {
+      full_pages += pending;
+      moved += drain_lane(lane, pending);
+    }
+    if (lane.starving) refill(lane);
+  }
+  stats_.max_full_pages = std::max(stats_.max_full_pages, full_pages);
+  if (pass_count_ % kActiveWindow == 0 && moved > 0) count_active();
+  return moved;
+}
+
+std::uint32_t DrainThread::drain_lane(Lane& lane, std::uint64_t pending) {
+  std::uint32_t moved = 0;
+  if (!learn_plan(lane)) return 0;
+  while (moved < pending && moved < kPagesPerVisit) {
+    auto received = lane.exchange.receive(lane.plan);
+    if (!received) break;
+    ++moved;
+    check_owner(lane, *received);
+    deliver(lane, *received);
+    recycle(lane, *received);
+    drained_pages.store(++stats_.pages, std::memory_order_relaxed);
+    drainer_->port_->store(offsetof(RegionHeader, host) +
+                               offsetof(RegionHostWords, drained_pages) + index_ * 8,
+                           stats_.pages);
+    inject_after_page();
+  }
+  if (moved > 0) {
+    lane.last_active_pass = pass_count_;
+    if (!lane.active) {
+      lane.active = true;
+      drainer_->active_lanes_.fetch_add(1, std::memory_order_relaxed);
+    }
+    refill(lane);
+  }
+  return moved;
+}
+
+// A lane that was opened at run time describes itself in the region; it is believed only if the
+// registry knows such a lane.
+bool DrainThread::learn_plan(Lane& lane) {
+  if (lane.plan.stream != 0) return true;
+  const LanePlan plan =
+      read_lane_plan(*drainer_->port_, drainer_->plan_->layout, lane.exchange.lane());
+  const StreamInfo* stream = find_stream(static_cast<StreamId>(plan.stream));
+  const bool circulates = plan.overflow == static_cast<std::uint16_t>(Overflow::kWait) ||
+                          plan.overflow == static_cast<std::uint16_t>(Overflow::kDrop);
+  if (stream == nullptr || !circulates || plan.reserved_page_count != 0 ||
+      plan.record_bytes < stream->record_bytes || plan.record_bytes % kQuantumBytes != 0 ||
+      (plan.record_bytes == 0) != (stream->record_bytes == 0) ||
+      plan.record_bytes > drainer_->plan_->layout.payload_bytes()) {
+    stats_.faults.add(PageFault::kUnknownLane);
+    return false;
+  }
+  lane.plan = plan;
+  return true;
+}
+
+// A page that the lane does not hold is neither read nor given to anybody.
+void DrainThread::check_owner(const Lane& lane, ReceivedPage& received) {
+  if (received.page == kNoPageIndex) return;
+  const auto owner = drainer_->page_owner_[received.page].load(std::memory_order_relaxed);
+  if (owner == lane.exchange.lane()) return;
+  received.page = kNoPageIndex;
+  received.fault = PageFault::kBadPageIndex;
+}
+
+void DrainThread::deliver(Lane& lane, const ReceivedPage& received) {
+  if (received.fault != PageFault::kNone) {
+    stats_.faults.add(received.fault);
+    return;
+  }
+  LaneLedger& ledger = drainer_->ledgers_[lane.exchange.lane()];
+  const PageHeaderImage& header = received.header;
+  const bool says_nothing =
+      header.used_bytes == 0 && header.dropped_before == 0 && header.stall_ticks == 0;
+  bool kept = true;
+  if (!says_nothing) {
+    const std::uint64_t offset =
+        drainer_->plan_->layout.page_offset(received.page) + kPageHeaderBytes;
+    const std::uint64_t begin_ns = monotonic_ns();
+    kept = drainer_->sink_->append({.header = header,
+                                    .payload_bytes = header.used_bytes,
+                                    .recovered = false,
+                                    .payload = drainer_->port_->in_place(offset),
+                                    .port = drainer_->port_,
+                                    .payload_offset = offset});
+    stats_.sink_ns += monotonic_ns() - begin_ns;
+  }
+  const std::uint64_t lost_before =
+      ledger.counts().dropped_by[static_cast<std::size_t>(DropReason::kFileError)];
+  ledger.add_page(header, kept ? PageFate::kDelivered : PageFate::kFileError, header.used_bytes);
+  const std::uint64_t lost =
+      ledger.counts().dropped_by[static_cast<std::size_t>(DropReason::kFileError)];
+  if (lost != lost_before)
+    drainer_->port_->store(drainer_->plan_->layout.lane_offset(lane.exchange.lane()) +
+                               offsetof(LaneEntry, host),
+                           lost);
+  drained_records.fetch_add(header.record_count, std::memory_order_relaxed);
+}
+
+void DrainThread::recycle(Lane& lane, const ReceivedPage& received) {
+  if (received.page == kNoPageIndex) return;
+  drainer_->page_owner_[received.page].store(kHostOwns, std::memory_order_relaxed);
+  std::uint8_t& marks = drainer_->page_marks_[received.page];
+  if (lane.plan.record_bytes == 0) marks |= kCarriedFrames;
+  if (received.header.generation >= kGenerationMax || received.fault != PageFault::kNone)
+    marks |= kWorn;
+  const bool own_page = received.page >= drainer_->plan_->pool_page_count();
+  const std::uint64_t held = lane.exchange.held();
+  if (own_page || held == 0 ||
+      (held < fair_share() && !drainer_->pool_.anybody_starves())) {
+    hand(lane, received.page);
+  } else {
+    drainer_->pool_.give_back(received.page);
+  }
+}
+
+// By the host's own counts: a lane that holds nothing gets a page before anybody gets a second.
+void DrainThread::refill(Lane& lane) {
+  if (lane.plan.reserved_page_count > 0) return;
+  if (lane.exchange.held() == 0) {
+    const PageIndex page = drainer_->pool_.take_for_starving(lane.starving);
+    lane.starving = page == kNoPageIndex;
+    if (lane.starving) return;
+    hand(lane, page);
+  }
+  while (lane.exchange.held() < fair_share()) {
+    const PageIndex page = drainer_->pool_.take_extra();
+    if (page == kNoPageIndex) return;
+    hand(lane, page);
+  }
+}
+
+void DrainThread::hand(Lane& lane, PageIndex page) {
+  std::uint8_t& marks = drainer_->page_marks_[page];
+  const bool records = lane.plan.record_bytes != 0 || lane.plan.stream == 0;
+  if ((marks & kWorn) != 0 || (records && (marks & kCarriedFrames) != 0)) {
+    const RegionLayout& layout = drainer_->plan_->layout;
+    drainer_->port_->zero(layout.page_offset(page), layout.shape.page_bytes);
+    marks = 0;
+  }
+  drainer_->page_owner_[page].store(lane.exchange.lane(), std::memory_order_relaxed);
+  lane.exchange.hand(page);
+}
+
+// Busy lanes share the pool evenly; one alone leaves half of it for who comes next.
+std::uint64_t DrainThread::fair_share() const {
+  const std::uint64_t pool_pages = drainer_->pool_.page_count();
+  const std::uint64_t active =
+      std::max(1u, drainer_->active_lanes_.load(std::memory_order_relaxed));
+  const std::uint64_t most =
+      drainer_->plan_->lanes.size() > 1 ? std::max<std::uint64_t>(1, pool_pages / 2) : pool_pages;
+  const std::uint64_t slots = drainer_->plan_->layout.shape.ring_slots;
+  return std::clamp<std::uint64_t>(pool_pages / active, 1, std::min(most, slots));
+}
+
+void DrainThread::count_active() {
+  for (auto& lane : lanes_) {
+    if (!lane.active || pass_count_ - lane.last_active_pass < kActiveWindow * 4) continue;
+    lane.active = false;
+    drainer_->active_lanes_.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+void DrainThread::inject_after_page() {
+  const DrainInjection& inject = drainer_->inject_;
+  if (inject.slow_us > 0) {
+    const timespec pause{.tv_sec = inject.slow_us / 1'000'000,
+                         .tv_nsec = inject.slow_us % 1'000'000 * 1000L};
+    ::nanosleep(&pause, nullptr);
+  }
+  if (injected_) return;
+  injected_ = true;
+  std::unique_lock lock(mutex_);
+  if (inject.stop) wake_.wait(lock, [this] { return finishing_; });
+  if (inject.pause_ms > 0)
+    wake_.wait_for(lock, std::chrono::milliseconds(inject.pause_ms), [this] { return finishing_; });
+}
+
+}  // namespace tidemark

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread of the drainer and the lanes that belong to it.
+#pragma once
+
+#include "tidemark/collect/drainer.h"
+#include "tidemark/collect/lane_exchange.h"
+
+namespace tidemark {
+
+class DrainThread {
+ public:
+  struct LaneRange {
+    LaneIndex first = 0;
+    LaneIndex last = 0;  // one past
+  };
+
+  DrainThread(Drainer* drainer, std::uint32_t index, LaneRange range);
+
+  void start();
+  void finish();
+
+  // One look at every lane: receives, delivers, refills. Returns the pages moved. Public for the
+  // seeded interleaving test, which is its own scheduler.
+  std::uint32_t pass();
+  void hand_first_pages();
+
+  [[nodiscard]] const DrainStats& stats() const { return stats_; }
+  std::atomic<std::uint64_t> drained_pages{0};
+  std::atomic<std::uint64_t> drained_records{0};
+
+ private:
+  struct Lane {
+    LaneExchange exchange;
+    bool starving = false;  // as the pool counts it
+    bool active = false;  // published something lately
+    LanePlan plan{};
+    std::uint64_t last_active_pass = 0;
+  };
+
+  void run();
+  void idle_wait(std::uint32_t idle_passes);
+  std::uint32_t drain_lane(Lane& lane, std::uint64_t pending);
+  void check_owner(const Lane& lane, ReceivedPage& received);
+  void deliver(Lane& lane, const ReceivedPage& received);
+  void recycle(Lane& lane, const ReceivedPage& received);
+  void refill(Lane& lane);
+  void hand(Lane& lane, PageIndex page);
+  [[nodiscard]] std::uint64_t fair_share() const;
+  void count_active();
+  bool learn_plan(Lane& lane);
+  [[nodiscard]] bool finishing();
+  void inject_after_page();
+
+  Drainer* drainer_;
+  std::uint32_t index_;
+  LaneRange range_;
+  std::vector<Lane> lanes_;
+  std::vector<std::uint64_t> published_;
+  std::uint64_t pass_count_ = 0;
+  DrainStats stats_;
+  bool injected_ = false;
+
+  std::thread thread_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool finishing_ = false;
+};
+
+}  // namespace tidemark

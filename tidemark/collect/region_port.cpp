@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/collect/region_port.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+
+#include "tidemark/base/check.h"
+
+namespace tidemark {
+
+Expected<RegionPort> RegionPort::open(const RegionFile& file, Transport transport) {
+  RegionPort port;
+  port.bytes_ = file.bytes;
+  port.fd_ = file.fd.get();
+  if (transport == Transport::kMapped) {
+    auto mapping = map_region(file.fd.get(), file.path, file.bytes);
+    if (!mapping) return tl::unexpected(mapping.error());
+    port.mapping_ = std::move(*mapping);
+    port.base_ = static_cast<unsigned char*>(port.mapping_.base());
+  }
+  return port;
+}
+
+RegionPort RegionPort::over_memory(std::span<unsigned char> memory) {
+  RegionPort port;
+  port.base_ = memory.data();
+  port.bytes_ = memory.size();
+  return port;
+}
+
+std::uint64_t RegionPort::load(std::uint64_t offset) const {
+  CHECK(offset + 8 <= bytes_);
+  if (base_ != nullptr)
+    return reinterpret_cast<const SharedWord<std::uint64_t>*>(base_ + offset)->load_acquire();
+  std::uint64_t value = 0;
+  if (::pread(fd_, &value, sizeof(value), static_cast<off_t>(offset)) != sizeof(value)) value = 0;
+  return value;
+}
+
+std::uint32_t RegionPort::load32(std::uint64_t offset) const {
+  CHECK(offset + 4 <= bytes_);
+  if (base_ != nullptr)
+    return reinterpret_cast<const SharedWord<std::uint32_t>*>(base_ + offset)->load_acquire();
+  std::uint32_t value = 0;
+  if (::pread(fd_, &value, sizeof(value), static_cast<off_t>(offset)) != sizeof(value)) value = 0;
+  return value;
+}
+
+void RegionPort::store(std::uint64_t offset, std::uint64_t value) {
+  CHECK(offset + 8 <= bytes_);
+  if (base_ != nullptr)
+    reinterpret_cast<SharedWord<std::uint64_t>*>(base_ + offset)->store_release(value);
+  else
+    CHECK(::pwrite(fd_, &value, sizeof(value), static_cast<off_t>(offset)) == sizeof(value));
+}
+
+void RegionPort::store32(std::uint64_t offset, std::uint32_t value) {
+  CHECK(offset + 4 <= bytes_);
+  if (base_ != nullptr)
+    reinterpret_cast<SharedWord<std::uint32_t>*>(base_ + offset)->store_release(value);
+  else
+    CHECK(::pwrite(fd_, &value, sizeof(value), static_cast<off_t>(offset)) == sizeof(value));
+}
+
+void RegionPort::read(std::uint64_t offset, void* to, std::uint64_t size) const {
+  CHECK(offset % 8 == 0 && size % 8 == 0 && size <= bytes_ && offset <= bytes_ - size);
+  auto* bytes = static_cast<unsigned char*>(to);
+  if (base_ != nullptr) {
+    const auto* words = reinterpret_cast<const SharedWord<std::uint64_t>*>(base_ + offset);
+    for (std::uint64_t i = 0; i < size / 8; ++i) {
+      const std::uint64_t word = words[i].load_acquire();
+      std::memcpy(bytes + i * 8, &word, 8);
+    }
+    return;
+  }
+  std::uint64_t done = 0;
+  while (done < size) {
+    const ssize_t got = ::pread(fd_, bytes + done, size - done, static_cast<off_t>(offset + done));
+    if (got <= 0) break;
+    done += static_cast<std::uint64_t>(got);
+  }
+  std::memset(bytes + done, 0, size - done);
+}
+
+void RegionPort::zero(std::uint64_t offset, std::uint64_t size) {
+  CHECK(size <= bytes_ && offset <= bytes_ - size);
+  if (base_ != nullptr) {
+    std::memset(base_ + offset, 0, size);
+    return;
+  }
+  constexpr std::array<unsigned char, 4096> kZeros{};
+  for (std::uint64_t done = 0; done < size; done += kZeros.size()) {
+    const std::uint64_t part = size - done < kZeros.size() ? size - done : kZeros.size();
+    CHECK(::pwrite(fd_, kZeros.data(), part, static_cast<off_t>(offset + done)) ==
+          static_cast<ssize_t>(part));
+  }
+}
+
+LaneWordsImage read_lane_words(const RegionPort& port, const RegionLayout& layout,
+                               LaneIndex lane) {
+  LaneWordsImage image;
+  port.read(layout.lane_offset(lane) + offsetof(LaneEntry, words), &image, sizeof(image));
+  return image;
+}
+
+LanePlan read_lane_plan(const RegionPort& port, const RegionLayout& layout, LaneIndex lane) {
+  LanePlan plan;
+  port.read(layout.lane_offset(lane) + offsetof(LaneEntry, plan), &plan, sizeof(plan));
+  plan.producer[kProducerTextBytes - 1] = 0;
+  return plan;
+}
+
+PageHeaderImage read_page_header(const RegionPort& port, const RegionLayout& layout,
+                                 PageIndex page) {
+  PageHeaderImage image;
+  port.read(layout.page_offset(page), &image, sizeof(image));
+  return image;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device as the session sees it: launch a program on a region, wait, reset.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "tidemark/base/expected.h"
+#include "tidemark/device/process_identity.h"
+#include "tidemark/device/region_file.h"
+#include "tidemark/device/sim/sim_clock.h"
+
+namespace tidemark {
+
+struct LaunchRequest {
+  std::string program;
+  std::span<const std::byte> args;
+  const RegionFile* region = nullptr;
+};
+
+struct DeviceExit {
+  enum class Kind {
+    kFinished,   // the program returned
+    kSignalled,  // a signal ended the device process
+    kLost,       // nobody is left who could say what happened
+  };
+  Kind kind = Kind::kFinished;
+  int code = 0;  // signal number for kSignalled
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual Expected<void> launch(const LaunchRequest& request) = 0;
+  // Readable when wait() may have something to say.
+  [[nodiscard]] virtual int wait_fd() const = 0;
+  // The exit of the launched program, once; nothing if it is still running after timeout_ms.
+  virtual std::optional<DeviceExit> wait(std::uint32_t timeout_ms) = 0;
+  // Ends the program by force. False where that is impossible (thread mode).
+  virtual bool reset() = 0;
+  [[nodiscard]] virtual ProcessIdentity process() const = 0;
+  virtual ClockSample sample_clock() = 0;
+  virtual std::uint64_t ticks_per_second() = 0;
+};
+
+enum class Isolation {
+  kProcess,  // the device is a process of its own; reset is a SIGKILL
+  kThread,   // the device is threads of this process: sanitizers, debuggers, embedding
+};
+
+// kProcess needs the supervisor, which main starts first (Supervisor::start).
+Expected<std::unique_ptr<Device>> open_sim_device(Isolation isolation);
+
+}  // namespace tidemark

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/device/platform_table.h"
+
+namespace tidemark {
+namespace {
+
+constexpr Platform kPlatforms[] = {
+    {"sim", DeviceKind::kSimulated, Transport::kMapped, 0, 1,
+     "simulated device, sized to the machine"},
+    {"a2a3sim", DeviceKind::kSimulated, Transport::kMapped, 24, 3,
+     "simulated device, 24 clusters of 1 AIC + 2 AIV, 3 schedulers"},
+    {"a5sim", DeviceKind::kSimulated, Transport::kCopied, 36, 4,
+     "simulated device, 36 clusters of 1 AIC + 2 AIV, 4 schedulers, no mapping of device memory"},
+};
+
+}  // namespace
+
+std::span<const Platform> platforms() { return kPlatforms; }
+
+const Platform* find_platform(std::string_view name) {
+  for (const auto& platform : kPlatforms)
+    if (platform.name == name) return &platform;
+  return nullptr;
+}
+
+std::string_view to_text(Transport transport) {
+  return transport == Transport::kMapped ? "mapped" : "copied";
+}
+
+}  // namespace tidemark

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one table of platforms. A platform is a row here plus a device; nothing else in the project
+// depends on a platform's name.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tidemark {
+
+enum class DeviceKind { kSimulated };
+
+// How the host reaches the region.
+enum class Transport {
+  kMapped,  // reads it in place
+  kCopied,  // has no mapping: positional reads, and writes of the words it owns
+};
+
+struct Platform {
+  std::string_view name;
+  DeviceKind device;
+  Transport transport;
+  std::uint32_t cluster_count;  // of 1 AIC + 2 AIV; 0: sized to the machine
+  std::uint32_t scheduler_count;
+  std::string_view description;
+};
+
+std::span<const Platform> platforms();
+const Platform* find_platform(std::string_view name);
+std::string_view to_text(Transport transport);
+
+}  // namespace tidemark

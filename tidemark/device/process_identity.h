@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process named so that a recycled pid is not mistaken for it: pid and start time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tidemark {
+
+struct ProcessIdentity {
+  std::uint32_t pid = 0;
+  std::uint64_t start_time = 0;  // clock ticks since boot, as the kernel counts it
+};
+
+ProcessIdentity this_process();
+// Zero start time: no such process.
+ProcessIdentity identify_process(std::uint32_t pid);
+bool is_alive(const ProcessIdentity& process);
+// Ends the process with SIGKILL and waits (bounded) until it is gone. True if it is gone.
+bool end_process(const ProcessIdentity& process, std::uint32_t wait_ms);
+
+// Changes with every boot; shared memory does not outlive it.
+std::string boot_id();
+std::string host_id();
+
+}  // namespace tidemark

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What runs on the simulated device: a function registered by name before the supervisor forks, and
+// the context it is given. Programs see the region and their arguments, nothing of the host.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "tidemark/base/check.h"
+#include "tidemark/transport/region.h"
+
+namespace tidemark {
+
+class DeviceContext {
+ public:
+  DeviceContext(RegionView region, std::span<const std::byte> args)
+      : region_(region), args_(args) {}
+
+  [[nodiscard]] const RegionView& region() const { return region_; }
+
+  template <class Args>
+  [[nodiscard]] Args args() const {
+    static_assert(std::is_trivially_copyable_v<Args>);
+    CHECK(args_.size() == sizeof(Args));
+    Args args;
+    std::memcpy(&args, args_.data(), sizeof(Args));
+    return args;
+  }
+
+  // True when the run is aborted or nobody is left to read what it records.
+  [[nodiscard]] bool stop_requested() const {
+    return region_.header().host.abort.load_acquire() != 0 ||
+           region_.header().device.host_gone.load_acquire() != 0;
+  }
+
+  // One thread per unit; returns when all have left.
+  template <class Unit>
+  void run_units(std::uint32_t count, const Unit& unit) {
+    std::vector<std::thread> threads;
+    threads.reserve(count);
+    for (std::uint32_t i = 0; i < count; ++i) threads.emplace_back([&unit, i] { unit(i); });
+    for (auto& thread : threads) thread.join();
+  }
+
+ private:
+  RegionView region_;
+  std::span<const std::byte> args_;
+};
+
+using DeviceProgram = void (*)(DeviceContext&);
+
+inline constexpr std::uint32_t kProgramNameBytes = 64;
+inline constexpr std::uint32_t kProgramArgsBytes = 1024;
+
+void register_device_program(std::string_view name, DeviceProgram program);
+DeviceProgram find_device_program(std::string_view name);
+
+}  // namespace tidemark

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/device/region_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace tidemark {
+namespace {
+
+Expected<void> write_plan(const RegionFile& file, const RegionPlan& plan) {
+  std::vector<unsigned char> head(plan.layout.published_offset, 0);
+  std::memcpy(head.data(), &plan.identity, sizeof(plan.identity));
+  std::memcpy(head.data() + offsetof(RegionHeader, run_directory), plan.run_directory.data(),
+              std::min<std::size_t>(plan.run_directory.size(), kRunDirectoryBytes - 1));
+  for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane)
+    std::memcpy(head.data() + plan.layout.lane_offset(static_cast<LaneIndex>(lane)),
+                &plan.lanes[lane], sizeof(LanePlan));
+  if (::pwrite(file.fd.get(), head.data(), head.size(), 0) !=
+      static_cast<ssize_t>(head.size()))
+    return file_failure("write", file.path);
+  return {};
+}
+
+}  // namespace
+
+std::string region_path(std::uint64_t run_id) {
+  return fmt::format("{}/tidemark-{:016x}.region", kRegionDirectory, run_id);
+}
+
+Expected<RegionFile> create_region_file(const RegionPlan& plan) {
+  RegionFile file{.fd = {}, .path = region_path(plan.identity.run_id),
+                  .bytes = plan.layout.total_bytes};
+  file.fd.reset(::open(file.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file.fd.valid()) return file_failure("create", file.path);
+  const int code = ::posix_fallocate(file.fd.get(), 0, static_cast<off_t>(file.bytes));
+  if (code != 0) {
+    ::unlink(file.path.c_str());
+    return failure(ErrorKind::kFile, "allocate {} bytes of {}: {} (a smaller --pool-bytes helps)",
+                   file.bytes, file.path, std::strerror(code));
+  }
+  if (::flock(file.fd.get(), LOCK_SH | LOCK_NB) != 0) return file_failure("lock", file.path);
+  if (auto written = write_plan(file, plan); !written) {
+    ::unlink(file.path.c_str());
+    return tl::unexpected(written.error());
+  }
+  return file;
+}
+
+Expected<RegionFile> open_region_file(const std::string& path, RegionLock lock) {
+  RegionFile file{.fd = {}, .path = path, .bytes = 0};
+  const int access = lock == RegionLock::kNone ? O_RDONLY : O_RDWR;
+  file.fd.reset(::open(path.c_str(), access | O_CLOEXEC));
+  if (!file.fd.valid()) return file_failure("open", path);
+  struct stat info {};
+  if (::fstat(file.fd.get(), &info) != 0) return file_failure("stat", path);
+  file.bytes = static_cast<std::uint64_t>(info.st_size);
+  if (lock == RegionLock::kExclusive && ::flock(file.fd.get(), LOCK_EX | LOCK_NB) != 0)
+    return failure(ErrorKind::kUsage, "{} is in use: a process of the run is still alive", path);
+  return file;
+}
+
+RegionMapping::~RegionMapping() {
+  if (base_ != nullptr) ::munmap(base_, bytes_);
+}
+
+Expected<RegionMapping> map_region(int fd, const std::string& path, std::uint64_t bytes) {
+  void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+  if (base == MAP_FAILED) return file_failure("map", path);
+  RegionMapping mapping;
+  mapping.base_ = base;
+  mapping.bytes_ = bytes;
+  return mapping;
+}
+
+bool is_region(const RegionIdentity& identity, std::uint64_t file_bytes) {
+  if (identity.magic != kRegionMagic || identity.abi_version != kRegionAbiVersion) return false;
+  if (!is_possible(identity.shape)) return false;
+  const RegionLayout layout = lay_out(identity.shape);
+  return layout.total_bytes == identity.total_bytes && layout.total_bytes <= file_bytes &&
+         identity.lane_count <= identity.shape.max_lanes &&
+         identity.pool_page_count <= identity.shape.page_count &&
+         identity.drain_threads <= kDrainThreadsMax && identity.ticks_per_second != 0;
+}
+
+}  // namespace tidemark

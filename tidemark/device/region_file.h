@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The region as a file: created by the host, mapped by the device process, found again by a
+// recovery. Every process of a run holds a shared lock on it through this one open file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tidemark/base/expected.h"
+#include "tidemark/base/unique_fd.h"
+#include "tidemark/device/region_plan.h"
+
+namespace tidemark {
+
+inline constexpr const char* kRegionDirectory = "/dev/shm";
+
+std::string region_path(std::uint64_t run_id);
+
+struct RegionFile {
+  UniqueFd fd;
+  std::string path;
+  std::uint64_t bytes = 0;
+};
+
+// Creates the file with mode 0600 and all its space, writes the plan into it, locks it shared.
+Expected<RegionFile> create_region_file(const RegionPlan& plan);
+
+enum class RegionLock { kNone, kExclusive };
+
+// Opens an existing file for recovery or a look. kExclusive: refused while a process of the run
+// lives.
+Expected<RegionFile> open_region_file(const std::string& path, RegionLock lock);
+
+// A mapping of a whole region, unmapped with its owner.
+class RegionMapping {
+ public:
+  RegionMapping() = default;
+  RegionMapping(RegionMapping&& other) noexcept
+      : base_(std::exchange(other.base_, nullptr)), bytes_(other.bytes_) {}
+  RegionMapping& operator=(RegionMapping&& other) noexcept {
+    std::swap(base_, other.base_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~RegionMapping();
+
+  [[nodiscard]] void* base() const { return base_; }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  friend Expected<RegionMapping> map_region(int fd, const std::string& path, std::uint64_t bytes);
+  void* base_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+Expected<RegionMapping> map_region(int fd, const std::string& path, std::uint64_t bytes);
+
+// True if what the header says of itself is consistent with a file of `file_bytes`.
+bool is_region(const RegionIdentity& identity, std::uint64_t file_bytes);
+
+}  // namespace tidemark

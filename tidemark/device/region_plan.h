@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides the shape of a region from what a run wants to record, before anything exists. Refuses
+// what could not work, naming the flag to change.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tidemark/base/expected.h"
+#include "tidemark/schema/stream_id.h"
+#include "tidemark/transport/region.h"
+
+namespace tidemark {
+
+struct LaneRequest {
+  StreamId stream = StreamId::kSwimlane;
+  Overflow overflow = Overflow::kWait;
+  std::uint32_t record_bytes = 32;  // 0: framed
+  std::uint32_t unit = 0;
+  std::string producer;
+};
+
+struct RegionRequest {
+  std::vector<LaneRequest> lanes;
+  std::uint32_t spare_lanes = 0;  // may be opened at run time
+  std::uint32_t page_bytes = kPageBytesDefault;
+  std::uint64_t pool_bytes = 0;  // 0: sized to the lanes
+  std::uint32_t keep_pages = 8;
+  std::uint32_t drain_threads = 1;
+  std::uint32_t drain_timeout_ms = 30'000;
+  std::uint64_t ticks_per_second = 1'000'000'000;
+  std::uint64_t run_id = 0;
+  std::uint32_t rank = 0;
+  std::uint32_t device = 0;
+};
+
+struct RegionPlan {
+  RegionIdentity identity{};
+  RegionLayout layout;
+  std::vector<LanePlan> lanes;  // max_lanes of them
+  std::string run_directory;    // where a recovery finds the run's files
+
+  [[nodiscard]] std::uint32_t pool_page_count() const { return identity.pool_page_count; }
+};
+
+Expected<RegionPlan> plan_region(const RegionRequest& request);
+
+// Lanes of user events bring a page or two of their own, so that the pool asked for is the pool
+// the other lanes get.
+inline constexpr std::uint32_t kEventPages = 2;
+
+}  // namespace tidemark

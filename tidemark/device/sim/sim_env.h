@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The leaf of the simulated device: its clock and how its threads wait. The clock is the
+// time stamp counter where it runs at a constant rate, else the monotonic clock in nanoseconds.
+
+#include <sched.h>
+#include <time.h>
+
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <x86intrin.h>
+#endif
+
+namespace tidemark {
+
+inline std::uint64_t monotonic_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+#if defined(__x86_64__)
+inline bool tsc_is_invariant() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) != 0 && (edx >> 8 & 1) != 0;
+}
+inline const bool kTscIsClock = tsc_is_invariant();
+inline void spin_once() { _mm_pause(); }
+#else
+inline constexpr bool kTscIsClock = false;
+inline void spin_once() {}
+#endif
+
+struct SimEnv {
+  static std::uint64_t now_ticks() {
+#if defined(__x86_64__)
+    if (kTscIsClock) return __rdtsc();
+#endif
+    return monotonic_ns();
+  }
+
+  // Spins, then yields, then sleeps for longer and longer, at most 1 ms: more simulated cores than
+  // real ones must make progress, and a copied host cannot wake anybody.
+  static void pause(std::uint32_t round) {
+    if (round < 32) return spin_once();
+    if (round < 48) {
+      ::sched_yield();
+      return;
+    }
+    const std::uint32_t doubled = round - 48 < 6 ? round - 48 : 6;
+    const long sleep_ns = doubled == 6 ? 1'000'000 : 16'000L << doubled;
+    const timespec time{.tv_sec = 0, .tv_nsec = sleep_ns};
+    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
+  }
+};
+
+}  // namespace tidemark

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/device/sim/supervisor.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <cstring>
+#include <memory>
+
+#include "tidemark/device/sim/device_process.h"
+
+namespace tidemark {
+namespace {
+
+constexpr int kOrphanGraceMs = 3000;
+
+std::unique_ptr<Supervisor>& instance() {
+  static std::unique_ptr<Supervisor> supervisor;
+  return supervisor;
+}
+
+bool send_message(int socket, const SupervisorMessage& message, int passed_fd) {
+  iovec part{const_cast<SupervisorMessage*>(&message), sizeof(message)};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  if (passed_fd >= 0) {
+    header.msg_control = control;
+    header.msg_controllen = sizeof(control);
+    cmsghdr* pass = CMSG_FIRSTHDR(&header);
+    pass->cmsg_level = SOL_SOCKET;
+    pass->cmsg_type = SCM_RIGHTS;
+    pass->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(pass), &passed_fd, sizeof(int));
+  }
+  return ::sendmsg(socket, &header, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(message));
+}
+
+// False at end of file: the other side is gone.
+bool receive_message(int socket, SupervisorMessage& message, UniqueFd* passed_fd) {
+  iovec part{&message, sizeof(message)};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = control;
+  header.msg_controllen = sizeof(control);
+  ssize_t got = 0;
+  do got = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+  while (got < 0 && errno == EINTR);
+  if (got != static_cast<ssize_t>(sizeof(message))) return false;
+  for (cmsghdr* pass = CMSG_FIRSTHDR(&header); pass != nullptr; pass = CMSG_NXTHDR(&header, pass))
+    if (pass->cmsg_type == SCM_RIGHTS) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(pass), sizeof(int));
+      if (passed_fd != nullptr) passed_fd->reset(fd);
+    }
+  return true;
+}
+
+// The process that stays behind in the fork. Never returns.
+class SupervisorLoop {
+ public:
+  explicit SupervisorLoop(int socket) : socket_(socket) {}
+
+  [[noreturn]] void run() {
+    for (;;) {
+      pollfd watched[2] = {{socket_, POLLIN, 0}, {device_fd_.get(), POLLIN, 0}};
+      const int count = device_fd_.valid() ? 2 : 1;
+      // Without a process descriptor the exit is looked for every few milliseconds.
+      const int wait_ms = device_pid_ > 0 && !device_fd_.valid() ? 5 : -1;
+      if (::poll(watched, static_cast<nfds_t>(count), wait_ms) < 0 && errno != EINTR) leave();
+      if (device_pid_ > 0) collect_exit(WNOHANG);
+      if (watched[0].revents != 0) handle_message();
+    }
+  }
+
+ private:
+  void handle_message() {
+    SupervisorMessage message;
+    UniqueFd region;
+    if (!receive_message(socket_, message, &region)) leave();
+    if (message.word == SupervisorWord::kKill && device_pid_ > 0) ::kill(device_pid_, SIGKILL);
+    if (message.word == SupervisorWord::kLaunch) launch(message, std::move(region));
+  }
+
+  void launch(SupervisorMessage& message, UniqueFd region) {
+    message.program[kProgramNameBytes - 1] = 0;
+    const pid_t self = ::getpid();
+    const pid_t pid = device_pid_ > 0 ? -1 : ::fork();
+    if (pid < 0) {
+      SupervisorMessage refused;
+      refused.word = SupervisorWord::kRefused;
+      refused.status = device_pid_ > 0 ? EBUSY : errno;
+      send_message(socket_, refused, -1);
+      return;
+    }
+    if (pid == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (::getppid() != self) ::_exit(1);
+      run_device_process(message, std::move(region), socket_);
+    }
+    device_pid_ = pid;
+    device_fd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    SupervisorMessage started;
+    started.word = SupervisorWord::kStarted;
+    started.device = identify_process(static_cast<std::uint32_t>(pid));
+    send_message(socket_, started, -1);
+  }
+
+  void collect_exit(int options) {
+    int status = 0;
+    if (::waitpid(device_pid_, &status, options) != device_pid_) return;
+    device_pid_ = 0;
+    device_fd_.reset();
+    SupervisorMessage exited;
+    exited.word = SupervisorWord::kExited;
+    exited.status = status;
+    send_message(socket_, exited, -1);
+  }
+
+  // The host is gone. The device process notices by itself; if it does not, it is ended here.
+  [[noreturn]] void leave() {
+    for (int waited_ms = 0; device_pid_ > 0 && waited_ms < kOrphanGraceMs; waited_ms += 5) {
+      collect_exit(WNOHANG);
+      if (device_pid_ > 0) ::poll(nullptr, 0, 5);
+    }
+    if (device_pid_ > 0) {
+      ::kill(device_pid_, SIGKILL);
+      collect_exit(0);
+    }
+    ::_exit(0);
+  }
+
+  int socket_;
+  pid_t device_pid_ = 0;
+  UniqueFd device_fd_;
+};
+
+}  // namespace
+
+Expected<void> Supervisor::start() {
+  CHECK(instance() == nullptr);
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return failure(ErrorKind::kDevice, "socketpair for the supervisor: {}", std::strerror(errno));
+  UniqueFd host_end(ends[0]);
+  UniqueFd supervisor_end(ends[1]);
+  const pid_t pid = ::fork();
+  if (pid < 0)
+    return failure(ErrorKind::kDevice, "fork of the supervisor: {}", std::strerror(errno));
+  if (pid == 0) {
+    host_end.reset();
+    ::setpgid(0, 0);
+    ::prctl(PR_SET_NAME, "tidemark-superv");
+    SupervisorLoop(supervisor_end.get()).run();
+  }
+  ::setpgid(pid, pid);
+  instance().reset(new Supervisor(std::move(host_end), pid));
+  return {};
+}
+
+Supervisor::~Supervisor() {
+  socket_.reset();
+  int status = 0;
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+}
+
+Supervisor* Supervisor::current() { return instance().get(); }
+
+Expected<void> Supervisor::send(const SupervisorMessage& message, int passed_fd) {
+  if (!send_message(socket_.get(), message, passed_fd))
+    return failure(ErrorKind::kDevice, "the supervisor is gone: {}", std::strerror(errno));
+  return {};
+}
+
+std::optional<SupervisorMessage> Supervisor::receive(std::uint32_t timeout_ms) {
+  pollfd watched{socket_.get(), POLLIN, 0};
+  if (::poll(&watched, 1, static_cast<int>(timeout_ms)) <= 0) return std::nullopt;
+  SupervisorMessage message;
+  if (receive_message(socket_.get(), message, nullptr)) return message;
+  message.word = SupervisorWord::kExited;
+  message.status = -1;
+  return message;
+}
+
+}  // namespace tidemark

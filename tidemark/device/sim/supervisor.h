@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The supervisor: a small single-threaded process that main forks before any thread exists. It
+// forks one device process per run from a clean image, so that a crashing kernel cannot take the
+// host down and a reset is a real SIGKILL.
+//
+//   host ──socket pair──▶ supervisor ──fork──▶ device process
+//     ▲ started, exited ◀────┘                    │ end of file on the same socket: the host died
+//     └───────────── region ──────────────────────┘
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "tidemark/base/expected.h"
+#include "tidemark/base/unique_fd.h"
+#include "tidemark/device/device.h"
+#include "tidemark/device/program.h"
+
+namespace tidemark {
+
+enum class SupervisorWord : std::uint32_t { kLaunch = 1, kKill, kStarted, kRefused, kExited };
+
+struct SupervisorMessage {
+  SupervisorWord word = SupervisorWord::kKill;
+  std::int32_t status = 0;  // wait status, or errno
+  ProcessIdentity device;
+  std::uint64_t region_bytes = 0;
+  std::uint32_t args_bytes = 0;
+  char program[kProgramNameBytes] = {};
+  unsigned char args[kProgramArgsBytes] = {};
+};
+
+class Supervisor {
+ public:
+  // Called once, in main before any thread exists, after the programs are registered.
+  static Expected<void> start();
+  // Lets the supervisor go and waits until it is gone.
+  ~Supervisor();
+  // Null if start was not called.
+  static Supervisor* current();
+
+  [[nodiscard]] int socket() const { return socket_.get(); }
+  Expected<void> send(const SupervisorMessage& message, int passed_fd = -1);
+  // Nothing if no message came within timeout_ms; kExited with status -1 if the supervisor died.
+  std::optional<SupervisorMessage> receive(std::uint32_t timeout_ms);
+
+ private:
+  Supervisor(UniqueFd socket, int pid) : socket_(std::move(socket)), pid_(pid) {}
+  UniqueFd socket_;
+  int pid_;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A JSON file written as a stream, in constant memory, and put in place whole by rename.
+#pragma once
+
+#include <rapidjson/filewritestream.h>
+#include <rapidjson/writer.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "tidemark/base/expected.h"
+#include "tidemark/session/json.h"
+
+namespace tidemark {
+
+class JsonFile {
+ public:
+  using Writer = rapidjson::Writer<rapidjson::FileWriteStream>;
+
+  static Expected<std::unique_ptr<JsonFile>> create(const std::string& path);
+  ~JsonFile();
+
+  [[nodiscard]] Writer& json() { return *writer_; }
+  // One row per line keeps large files readable and diffable.
+  void line_break() { stream_->Put('\n'); }
+  Expected<void> finish();
+
+ private:
+  JsonFile() = default;
+
+  std::string path_;
+  std::FILE* file_ = nullptr;
+  char buffer_[64 * 1024];
+  std::unique_ptr<rapidjson::FileWriteStream> stream_;
+  std::unique_ptr<Writer> writer_;
+};
+
+}  // namespace tidemark

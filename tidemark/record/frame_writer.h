@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// FrameWriter: writes frames of any size into a framed lane, as fragments over as many pages as it
+// takes. A frame counts as one record: it is accepted when its last fragment is committed, or
+// abandoned whole and counted once.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "tidemark/record/lane_writer.h"
+#include "tidemark/transport/fragment.h"
+
+namespace tidemark {
+
+// One piece of a frame's bytes; a frame is the pieces one after the other.
+struct FramePiece {
+  const void* data = nullptr;
+  std::uint64_t bytes = 0;
+};
+
+template <class Env>
+class FrameWriter : public LaneWriter<Env> {
+ public:
+  FrameWriter() = default;
+  TM_DEVICE FrameWriter(const RegionView* region, LaneIndex lane) : LaneWriter<Env>(region, lane) {
+    CHECK(this->record_bytes_ == 0);
+  }
+
+  TM_DEVICE bool write_frame(const FramePiece* pieces, std::uint32_t piece_count) {
+    if (!this->enabled()) return false;
+    Source source{pieces, piece_count};
+    const std::uint64_t total_bytes = source.total_bytes();
+    std::uint64_t offset = 0;
+    do {
+      if (room() < kFragmentHeaderBytes + kQuantumBytes && !this->turn_page()) return false;
+      const std::uint64_t left = total_bytes - offset;
+      const std::uint64_t most = room() - kFragmentHeaderBytes;
+      const std::uint64_t length = left < most ? left : most;
+      put_fragment(source, {.total_bytes = total_bytes, .offset = offset, .length = length});
+      offset += length;
+    } while (offset < total_bytes);
+    return true;
+  }
+
+  TM_DEVICE bool write_frame(const void* data, std::uint64_t bytes) {
+    const FramePiece piece{data, bytes};
+    return write_frame(&piece, 1);
+  }
+
+ private:
+  struct Span {
+    std::uint64_t total_bytes;
+    std::uint64_t offset;
+    std::uint64_t length;
+  };
+
+  // Walks the pieces in order, eight bytes at a time.
+  struct Source {
+    const FramePiece* pieces;
+    std::uint32_t piece_count;
+    std::uint32_t piece = 0;
+    std::uint64_t at = 0;
+
+    TM_DEVICE std::uint64_t total_bytes() const {
+      std::uint64_t sum = 0;
+      for (std::uint32_t i = 0; i < piece_count; ++i) sum += pieces[i].bytes;
+      return sum;
+    }
+    TM_DEVICE std::uint64_t next_word(std::uint64_t left) {
+      std::uint64_t word = 0;
+      const std::uint64_t wanted = left < 8 ? left : 8;
+      while (piece < piece_count && at == pieces[piece].bytes) next_piece();
+      if (wanted == 8 && pieces[piece].bytes - at >= 8) {
+        std::memcpy(&word, static_cast<const unsigned char*>(pieces[piece].data) + at, 8);
+        at += 8;
+        return word;
+      }
+      for (std::uint64_t i = 0; i < wanted; ++i) {
+        while (at == pieces[piece].bytes) next_piece();
+        const auto byte = static_cast<const unsigned char*>(pieces[piece].data)[at++];
+        word |= std::uint64_t{byte} << (8 * i);
+      }
+      return word;
+    }
+    TM_DEVICE void next_piece() {
+      ++piece;
+      at = 0;
+    }
+  };
+
+  TM_DEVICE std::uint64_t room() const {
+    return static_cast<std::uint64_t>(this->end_ - this->cursor_);
+  }
+
+  TM_DEVICE void put_fragment(Source& source, const Span& span) {
+    auto* fragment = reinterpret_cast<FragmentHeader*>(this->cursor_);
+    auto* quanta = reinterpret_cast<SharedQuantum*>(this->cursor_ + kFragmentHeaderBytes);
+    const bool first = span.offset == 0;
+    const bool last = span.offset + span.length == span.total_bytes;
+    fragment->frame_number.store_release(this->next_number() + this->frames_ended_);
+    fragment->total_bytes.store_release(span.total_bytes);
+    fragment->offset.store_release(span.offset);
+    for (std::uint64_t at = 0; at < span.length; at += kQuantumBytes) {
+      const std::uint64_t low = source.next_word(span.length - at);
+      const std::uint64_t high = span.length - at > 8 ? source.next_word(span.length - at - 8) : 0;
+      quanta[at / kQuantumBytes].store(low, high);
+    }
+    if (first && this->page_header().first_frame_offset.load_own() == kNoFrame)
+      this->page_header().first_frame_offset.store_release(
+          static_cast<std::uint64_t>(this->cursor_ - this->begin_));
+    fragment->commit.store_release(encode_commit({.length = static_cast<std::uint32_t>(span.length),
+                                                  .first = first,
+                                                  .last = last,
+                                                  .generation = this->generation_}));
+    this->cursor_ += fragment_span(span.length);  // [fragment committed]
+    if (last) ++this->frames_ended_;
+  }
+};
+
+}  // namespace tidemark

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device side of a lane: which page is open, where the next bytes go, and what happens when
+// the page is full. Recorder and FrameWriter put content on top of it. The hot members are three:
+// cursor, end and stamp; everything else is touched once per page.
+//
+// `Env` is the device leaf: now_ticks() and pause(round), which backs off for at most 1 ms.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/base/check.h"
+#include "tidemark/schema/stamp.h"
+#include "tidemark/transport/region.h"
+
+namespace tidemark {
+
+template <class Env>
+class LaneWriter {
+ public:
+  LaneWriter() = default;  // disabled: every write is refused by one branch, nothing is counted
+
+  // The lane must be described in the region and held by nobody else.
+  TM_DEVICE LaneWriter(const RegionView* region, LaneIndex lane)
+      : region_(region),
+        lane_(lane),
+        free_ring_(region->free_ring(lane)),
+        full_ring_(region->full_ring(lane)) {
+    const LanePlan& plan = region->lane(lane).plan;
+    record_bytes_ = plan.record_bytes;
+    overflow_ = static_cast<Overflow>(plan.overflow);
+    reserved_first_page_ = plan.reserved_first_page;
+    reserved_page_count_ = plan.reserved_page_count;
+    resume();
+    leave_page();
+  }
+
+  TM_DEVICE TM_INLINE bool enabled() const { return cursor_ != nullptr; }
+  TM_DEVICE const LanePlan& plan() const { return region_->lane(lane_).plan; }
+  TM_DEVICE const RegionView& region() const { return *region_; }
+  // Numbers given so far, accepted or not.
+  TM_DEVICE std::uint64_t attempted() const { return next_number_ + count_in_page(); }
+
+  // Hands over what is in the page, full or not. The next write asks for another page.
+  TM_DEVICE void flush() {
+    if (!enabled() || page_ == kNoPageIndex || cursor_ == begin_) return;
+    publish();
+  }
+
+  // Flushes and leaves the lane. Later writes are refused.
+  TM_DEVICE void close() {
+    if (!enabled()) return;
+    if (page_ != kNoPageIndex) publish();
+    words().attempted.store_relaxed(next_number_);
+    words().state.store_release(static_cast<std::uint32_t>(LaneState::kClosed));  // [lane closed]
+    cursor_ = end_ = nullptr;
+  }
+
+ protected:
+  TM_DEVICE LaneWords& words() const { return region_->lane(lane_).words; }
+  TM_DEVICE PageHeader& page_header() const { return region_->page(page_); }
+  TM_DEVICE std::uint64_t next_number() const { return next_number_; }
+
+  // Publishes the open page and opens the next one. False: the attempt is refused and counted.
+  TM_DEVICE __attribute__((noinline)) bool turn_page() {
+    if (page_ != kNoPageIndex) publish();
+    DropReason why = DropReason::kNoPage;
+    const PageIndex page = next_page(why);
+    if (page == kNoPageIndex) {
+      refuse(why);
+      return false;
+    }
+    open_page(page);
+    return true;
+  }
+
+  unsigned char* cursor_ = nullptr;  // null: disabled; equal to end_: full, or no page at all
+  unsigned char* end_ = nullptr;
+  std::uint64_t stamp_high_ = 0;  // the generation, where the high word of a quantum has it
+  unsigned char* begin_ = nullptr;
+  std::uint32_t record_bytes_ = 0;
+  std::uint32_t generation_ = 0;
+  std::uint64_t frames_ended_ = 0;  // in this page, on a framed lane
+
+ private:
+  // A lane that was closed before goes on where it stopped, in a new epoch.
+  TM_DEVICE void resume() {
+    LaneWords& words = this->words();
+    next_number_ = words.attempted.load_own();
+    opened_pages_ = words.opened_pages.load_own();
+    acquired_ = words.acquired_count.load_own();
+    published_ = words.published_count.load_own();
+    dropped_total_ = words.dropped_total.load_own();
+    stall_total_ = words.stall_ticks.load_own();
+    epoch_ = words.epoch.load_own() + 1;
+    words.epoch.store_relaxed(epoch_);
+    words.open_page_index.store_relaxed(~std::uint64_t{0});
+    words.state.store_release(static_cast<std::uint32_t>(LaneState::kOpen));
+  }
+
+  // With no page the cursor stands at its end, somewhere that is not null.
+  TM_DEVICE void leave_page() {
+    page_ = kNoPageIndex;
+    frames_ended_ = 0;
+    begin_ = cursor_ = end_ = reinterpret_cast<unsigned char*>(&region_->header());
+  }
+
+  TM_DEVICE std::uint64_t count_in_page() const {
+    if (page_ == kNoPageIndex) return 0;
+    return record_bytes_ == 0 ? frames_ended_
+                              : static_cast<std::uint64_t>(cursor_ - begin_) / record_bytes_;
+  }
+
+  TM_DEVICE void publish() {
+    PageHeader& header = page_header();
+    const std::uint64_t count = count_in_page();
+    header.close_ticks.store_relaxed(Env::now_ticks());
+    header.used_bytes.store_relaxed(static_cast<std::uint32_t>(cursor_ - begin_));
+    header.record_count.store_release(count);  // [page sealed]
+    next_number_ += count;
+    words().attempted.store_relaxed(next_number_);
+    words().open_page_index.store_relaxed(~std::uint64_t{0});
+    if (overflow_ != Overflow::kKeepLast) {
+      full_ring_.send(published_, page_);
+      ++published_;
+      words().published_count.store_relaxed(published_);
+      region_->published_word(lane_).store_release(published_);  // [page published]
+    }
+    leave_page();
+  }
+
+  TM_DEVICE PageIndex next_page(DropReason& why) {
+    if (overflow_ == Overflow::kKeepLast)
+      return reserved_first_page_ + static_cast<PageIndex>(opened_pages_ % reserved_page_count_);
+    const PageIndex page = try_acquire();
+    if (page != kNoPageIndex || overflow_ == Overflow::kDrop) return page;
+    return wait_for_page(why);
+  }
+
+  TM_DEVICE PageIndex try_acquire() {
+    const PageIndex page = free_ring_.receive(acquired_);
+    if (page >= region_->layout().shape.page_count) return kNoPageIndex;
+    ++acquired_;
+    words().acquired_count.store_relaxed(acquired_);
+    return page;
+  }
+
+  // Bounded by the abort word, the host_gone word and the drain timeout: slow is not stopped, but
+  // a drainer that returns nothing to anybody for that long is.
+  TM_DEVICE PageIndex wait_for_page(DropReason& why) {
+    const RegionHeader& header = region_->header();
+    std::uint64_t seen_drained = drained_pages();
+    if (gave_up_ && seen_drained == gave_up_at_) return kNoPageIndex;
+    gave_up_ = false;
+    const std::uint64_t begin_ticks = Env::now_ticks();
+    std::uint64_t progress_ticks = begin_ticks, now_ticks = begin_ticks;
+    words().waiting.store_relaxed(1);
+    PageIndex page = kNoPageIndex;
+    for (std::uint32_t round = 0;; ++round) {
+      page = try_acquire();
+      if (page != kNoPageIndex) break;
+      if (header.host.abort.load_acquire() != 0) {
+        why = DropReason::kAborted;
+        break;
+      }
+      if (header.device.host_gone.load_acquire() != 0) {
+        why = DropReason::kHostGone;
+        break;
+      }
+      now_ticks = Env::now_ticks();
+      const std::uint64_t drained = drained_pages();
+      if (drained != seen_drained) {
+        seen_drained = drained;
+        progress_ticks = now_ticks;
+      } else if (now_ticks - progress_ticks >= header.identity.drain_timeout_ticks) {
+        gave_up_ = true;
+        gave_up_at_ = seen_drained;
+        break;
+      }
+      Env::pause(round);
+    }
+    const std::uint64_t waited_ticks = Env::now_ticks() - begin_ticks;
+    stall_pending_ += waited_ticks;
+    stall_total_ += waited_ticks;
+    words().stall_ticks.store_relaxed(stall_total_);
+    words().waiting.store_relaxed(0);
+    return page;
+  }
+
+  TM_DEVICE std::uint64_t drained_pages() const {
+    const RegionHeader& header = region_->header();
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0; i < header.identity.drain_threads; ++i)
+      sum += header.host.drained_pages[i].load_relaxed();
+    return sum;
+  }
+
+  // Numbers the attempt and counts it. Stored by reason first: a kill between the stores leaves
+  // the reasons at most one ahead of the total.
+  TM_DEVICE void refuse(DropReason why) {
+    LaneWords& words = this->words();
+    const std::uint64_t now_ticks = Env::now_ticks();
+    auto& by_reason = words.dropped_by[static_cast<std::uint32_t>(why)];
+    by_reason.store_relaxed(by_reason.load_own() + 1);
+    if (gap_dropped_++ == 0) {
+      gap_begin_ticks_ = now_ticks;
+      words.tail_gap_begin_ticks.store_relaxed(now_ticks);
+    }
+    gap_end_ticks_ = now_ticks;
+    gap_reason_ = why;
+    words.tail_gap_end_ticks.store_relaxed(now_ticks);
+    words.tail_gap_reason.store_relaxed(static_cast<std::uint32_t>(why));
+    words.dropped_total.store_relaxed(++dropped_total_);
+    words.attempted.store_release(++next_number_);
+  }
+
+  TM_DEVICE void open_page(PageIndex page) {
+    page_ = page;
+    PageHeader& header = page_header();
+    begin_ = cursor_ = region_->payload(page);
+    const std::uint32_t payload_bytes = region_->layout().payload_bytes();
+    end_ = begin_ + (record_bytes_ == 0 ? payload_bytes
+                                        : payload_bytes / record_bytes_ * record_bytes_);
+    generation_ = header.generation.load_own() + 1;
+    header.sequence.store_relaxed(0);
+    if (generation_ > kGenerationMax) wrap_generation();
+    stamp_high_ = std::uint64_t{generation_} << 48;
+    header.run_id.store_release(region_->header().identity.run_id);
+    header.lane.store_release(lane_);
+    header.epoch.store_release(epoch_);
+    header.generation.store_release(generation_);
+    header.record_bytes.store_release(record_bytes_);
+    header.first_number.store_release(next_number_);
+    header.record_count.store_release(kPageOpen);
+    header.used_bytes.store_release(0);
+    header.open_ticks.store_release(Env::now_ticks());
+    header.close_ticks.store_release(0);
+    header.dropped_before.store_release(gap_dropped_);
+    header.gap_begin_ticks.store_release(gap_dropped_ == 0 ? 0 : gap_begin_ticks_);
+    header.gap_end_ticks.store_release(gap_dropped_ == 0 ? 0 : gap_end_ticks_);
+    header.gap_reason.store_release(static_cast<std::uint32_t>(gap_reason_));
+    header.stall_ticks.store_release(stall_pending_);
+    header.first_frame_offset.store_release(kNoFrame);
+    header.dropped_total.store_release(dropped_total_);
+    order_page_stores();
+    header.sequence.store_release(++opened_pages_);  // [page reopened]
+    words().opened_pages.store_relaxed(opened_pages_);
+    words().open_page_index.store_release(page);
+    gap_dropped_ = stall_pending_ = 0;
+    frames_ended_ = 0;
+  }
+
+  // Old stamps of generation 1 may still stand in the page. The host zeroes a page before it comes
+  // to this; a keep-last lane has only itself.
+  TM_DEVICE void wrap_generation() {
+    auto* quanta = reinterpret_cast<SharedQuantum*>(begin_);
+    const std::uint32_t count = region_->layout().payload_bytes() / kQuantumBytes;
+    for (std::uint32_t i = 0; i < count; ++i) quanta[i].store(0, 0);
+    generation_ = 1;
+  }
+
+  const RegionView* region_ = nullptr;
+  LaneIndex lane_ = 0;
+  PageIndex page_ = kNoPageIndex;
+  Overflow overflow_ = Overflow::kWait;
+  DropReason gap_reason_ = DropReason::kNoPage;
+  bool gave_up_ = false;
+  PageIndex reserved_first_page_ = kNoPageIndex;
+  std::uint32_t reserved_page_count_ = 0;
+  std::uint32_t epoch_ = 0;
+  PageRing free_ring_;
+  PageRing full_ring_;
+  std::uint64_t next_number_ = 0;  // of the first attempt after the pages published so far
+  std::uint64_t opened_pages_ = 0;
+  std::uint64_t acquired_ = 0;
+  std::uint64_t published_ = 0;
+  std::uint64_t gap_dropped_ = 0;
+  std::uint64_t gap_begin_ticks_ = 0;
+  std::uint64_t gap_end_ticks_ = 0;
+  std::uint64_t dropped_total_ = 0;
+  std::uint64_t stall_pending_ = 0;
+  std::uint64_t stall_total_ = 0;
+  std::uint64_t gave_up_at_ = 0;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/session/active_run.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+
+#include "tidemark/device/sim/sim_env.h"
+#include "tidemark/schema/stream_registry.h"
+#include "tidemark/session/calibrate.h"
+#include "tidemark/session/output_directory.h"
+#include "tidemark/session/report_lanes.h"
+
+namespace tidemark {
+namespace {
+
+RegionRequest region_request(const RunRequest& request, std::uint64_t run_id,
+                             std::uint64_t ticks_per_second, std::uint32_t spare_lanes) {
+  RegionRequest region;
+  region.lanes = request.launch.lanes;
+  for (auto& lane : region.lanes) {
+    const auto own = request.stream_policy.find(lane.stream);
+    lane.overflow = own == request.stream_policy.end() ? request.policy : own->second;
+  }
+  region.spare_lanes = spare_lanes;
+  region.page_bytes = request.page_bytes;
+  region.pool_bytes = request.pool_bytes;
+  region.keep_pages = request.keep_pages;
+  region.drain_threads = request.drain_threads;
+  region.drain_timeout_ms = request.drain_timeout_ms;
+  region.ticks_per_second = ticks_per_second;
+  region.run_id = run_id;
+  return region;
+}
+
+}  // namespace
+
+std::uint64_t make_run_id() {
+  std::uint64_t id = 0;
+  while (id == 0)
+    if (::getrandom(&id, sizeof(id), 0) != sizeof(id)) id = monotonic_ns();
+  return id;
+}
+
+Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(const RunRequest& request,
+                                                        std::uint64_t ticks_per_second,
+                                                        std::uint32_t spare_lanes) {
+  std::unique_ptr<ActiveRun> run(new ActiveRun);
+  run->begin_ns_ = monotonic_ns();
+  const std::uint64_t run_id = make_run_id();
+  auto plan = plan_region(region_request(request, run_id, ticks_per_second, spare_lanes));
+  if (!plan) return tl::unexpected(plan.error());
+  run->plan_ = std::move(*plan);
+
+  RunReport& report = run->report_;
+  report.run_id = run_id;
+  report.workload = request.workload;
+  report.case_name = request.case_name;
+  report.platform = std::string(request.platform->name);
+  report.runtime = request.runtime;
+  report.transport = std::string(to_text(request.platform->transport));
+  report.seed = request.seed;
+  report.host_id = host_id();
+  report.boot_id = boot_id();
+  report.region_path = region_path(run_id);
+  report.region_bytes = run->plan_.layout.total_bytes;
+  report.ticks_per_second = ticks_per_second;
+  run->directory_ = request.output_dir;
+  if (auto made = make_output_directory(run->directory_, request.force); !made)
+    return tl::unexpected(made.error());
+  if (auto written = write_run_report(run->directory_, report); !written)
+    return tl::unexpected(written.error());
+  run->begun_ = true;
+  std::error_code code;
+  run->plan_.run_directory = std::filesystem::absolute(run->directory_, code).string();
+
+  auto region = create_region_file(run->plan_);
+  if (!region) return tl::unexpected(region.error());
+  run->region_ = std::move(*region);
+  auto port = RegionPort::open(run->region_, request.platform->transport);
+  if (!port) return tl::unexpected(port.error());
+  run->port_ = std::move(*port);
+
+  auto capture = CaptureWriter::create(run->directory_ + "/" + kCaptureFile, run_id);
+  if (!capture) return tl::unexpected(capture.error());
+  run->capture_ = std::move(*capture);
+  const CaptureDescription description{.run = report,
+                                       .page_bytes = request.page_bytes,
+                                       .lanes = run->plan_.lanes,
+                                       .kernels = request.launch.kernels};
+  if (auto described =
+          run->capture_->append_text(ChunkType::kDescription, describe_capture(description));
+      !described)
+    return tl::unexpected(described.error());
+  run->clock_.ticks_per_second = ticks_per_second;
+  run->drainer_ =
+      std::make_unique<Drainer>(&run->port_, &run->plan_, run->capture_.get(), request.inject);
+  return run;
+}
+
+// A run that did not come to its report (it never began) leaves nothing behind.
+ActiveRun::~ActiveRun() {
+  if (reported_ || !begun_) return;
+  drainer_.reset();
+  capture_.reset();
+  ::unlink(region_.path.c_str());
+  ::unlink((directory_ + "/" + kCaptureFile).c_str());
+  ::unlink((directory_ + "/run.json").c_str());
+}
+
+void ActiveRun::start_drainer() { drainer_->start(); }
+
+void ActiveRun::note_file_error(const Error& error) {
+  if (file_error_.empty()) file_error_ = error.message;
+}
+
+void ActiveRun::read_device_words() {
+  const std::uint64_t device = offsetof(RegionHeader, device);
+  clock_.launch_ticks = port_.load(device + offsetof(RegionDeviceWords, launch_ticks));
+  clock_.finish_ticks = port_.load(device + offsetof(RegionDeviceWords, finish_ticks));
+}
+
+void ActiveRun::note_clock(const ClockSample& sample) {
+  clock_.anchors.push_back(sample);
+  report_.anchors.push_back(sample);
+  read_device_words();
+  RunClock news = clock_;
+  news.anchors = {sample};
+  if (auto put = capture_->append_text(ChunkType::kClock, describe_clock(news)); !put)
+    note_file_error(put.error());
+}
+
+void ActiveRun::note_names() {
+  NameTexts names = read_names(port_, plan_.layout);
+  if (names.size() == names_.size()) return;
+  names_ = std::move(names);
+  if (auto put = capture_->append_text(ChunkType::kNames, describe_names(names_)); !put)
+    note_file_error(put.error());
+}
+
+void ActiveRun::set_abort() {
+  port_.store32(offsetof(RegionHeader, host) + offsetof(RegionHostWords, abort), 1);
+}
+
+void ActiveRun::collect() {
+  drainer_->finish();
+  auto& ledgers = drainer_->ledgers();
+  const auto is_captured = [&](const PageHeaderImage& page) {
+    return page.sequence <= ledgers[page.lane].last_sequence();
+  };
+  leftovers_ = collect_leftovers(port_, plan_, is_captured, *capture_, ledgers);
+  const DrainStats drained = drainer_->stats();
+  for (LaneIndex lane = 0; lane < plan_.lanes.size(); ++lane) {
+    if (plan_.lanes[lane].stream == 0) {
+      plan_.lanes[lane] = read_lane_plan(port_, plan_.layout, lane);
+      if (find_stream(static_cast<StreamId>(plan_.lanes[lane].stream)) == nullptr) continue;
+    }
+    ledgers[lane].finish(leftovers_.words[lane]);
+    report_.lanes.push_back(
+        report_lane(lane, plan_.lanes[lane], leftovers_.words[lane], ledgers[lane].counts()));
+  }
+  RecorderReport& recorder = report_.recorder;
+  recorder.drain_threads = plan_.identity.drain_threads;
+  recorder.host_cpu_ns = drained.cpu_ns;
+  recorder.pool_bytes = std::uint64_t{plan_.pool_page_count()} * plan_.layout.shape.page_bytes;
+  recorder.min_free_pages = drained.min_free_pages;
+  recorder.max_full_pages = drained.max_full_pages;
+  report_faults(drained.faults, recorder);
+  report_faults(leftovers_.faults, recorder);
+  recorder.ns_per_record = std::round(calibrate_ns_per_record() * 100) / 100;
+}
+
+void ActiveRun::close_capture() {
+  if (const std::string lost = capture_->error(); !lost.empty() && file_error_.empty())
+    file_error_ = lost;
+  note_names();
+  read_device_words();
+  if (clock_.anchors.size() >= 2) {
+    const ClockSample& first = clock_.anchors.front();
+    const ClockSample& last = clock_.anchors.back();
+    // Over a longer time the rate is known better than from the calibration at the start.
+    if (last.host_ns - first.host_ns > 100'000'000)
+      clock_.ticks_per_second = static_cast<std::uint64_t>(
+          std::llround(static_cast<double>(last.device_ticks - first.device_ticks) * 1e9 /
+                       static_cast<double>(last.host_ns - first.host_ns)));
+    report_.ticks_per_second = clock_.ticks_per_second;
+  }
+  if (clock_.finish_ticks > clock_.launch_ticks)
+    report_.device_ns = report_.ticks_to_ns(clock_.finish_ticks - clock_.launch_ticks);
+  const LaneCounts total = report_.total();
+  std::uint64_t producers = 0;
+  for (const auto& lane : report_.lanes) producers += lane.counts.produced > 0;
+  if (report_.device_ns > 0 && producers > 0)
+    report_.recorder.device_stall_share =
+        static_cast<double>(report_.ticks_to_ns(total.stall_ticks)) /
+        static_cast<double>(report_.device_ns) / static_cast<double>(producers);
+
+  RunClock closing = clock_;
+  closing.anchors.clear();
+  if (auto put = capture_->append_text(ChunkType::kClock, describe_clock(closing)); !put)
+    note_file_error(put.error());
+  std::vector<unsigned char> records(plan_.lanes.size() * sizeof(LaneRecord), 0);
+  for (LaneIndex lane = 0; lane < plan_.lanes.size(); ++lane) {
+    const LaneCounts& counts = drainer_->ledgers()[lane].counts();
+    LaneRecord record{.plan = plan_.lanes[lane],
+                      .words = leftovers_.words[lane],
+                      .file_error_dropped =
+                          counts.dropped_by[static_cast<std::size_t>(DropReason::kFileError)],
+                      .reserved = {}};
+    std::memcpy(records.data() + lane * sizeof(record), &record, sizeof(record));
+  }
+  if (auto put = capture_->append_lanes(records, false); !put) note_file_error(put.error());
+  if (auto closed = capture_->finish(); !closed) note_file_error(closed.error());
+}
+
+void ActiveRun::write_report() {
+  RunReport final_report = report_;
+  final_report.host_ns = monotonic_ns() - begin_ns_;
+  final_report.region_path.clear();
+  report_ = final_report;
+  reported_ = true;
+  if (auto written = write_run_report(directory_, final_report); !written)
+    note_file_error(written.error());
+}
+
+void ActiveRun::remove_region() {
+  ::unlink(region_.path.c_str());
+  region_.path.clear();
+}
+
+}  // namespace tidemark

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run under way: the region, the capture, the drainer and the device, and the steps a run goes
+// through. run_session.cpp calls the steps in their order; the embedding API uses the same ones
+// without a device.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tidemark/capture/capture_writer.h"
+#include "tidemark/collect/drainer.h"
+#include "tidemark/collect/leftover_pages.h"
+#include "tidemark/session/description.h"
+#include "tidemark/session/run_request.h"
+
+namespace tidemark {
+
+class ActiveRun {
+ public:
+  // The directory and run.json come before the region, so that a killed run can be found.
+  static Expected<std::unique_ptr<ActiveRun>> prepare(const RunRequest& request,
+                                                      std::uint64_t ticks_per_second,
+                                                      std::uint32_t spare_lanes = 0);
+  ~ActiveRun();
+
+  void start_drainer();
+  // Writes to the capture what can only be known while the run goes on.
+  void note_clock(const ClockSample& sample);
+  void note_names();
+  void set_abort();
+
+  // Takes everything that is published, then what is left in the region, and closes the ledger.
+  void collect();
+  // Lanes, names, clock, index; the capture is complete afterwards.
+  void close_capture();
+  void write_report();
+  void remove_region();
+
+  [[nodiscard]] RunReport& report() { return report_; }
+  [[nodiscard]] const RegionFile& region() const { return region_; }
+  [[nodiscard]] RegionPort& port() { return port_; }
+  [[nodiscard]] const RegionPlan& plan() const { return plan_; }
+  [[nodiscard]] Drainer& drainer() { return *drainer_; }
+  [[nodiscard]] const std::string& directory() const { return directory_; }
+  [[nodiscard]] const std::string& file_error() const { return file_error_; }
+  void note_file_error(const Error& error);
+
+ private:
+  ActiveRun() = default;
+  void read_device_words();
+
+  std::string directory_;
+  RunReport report_;
+  RegionPlan plan_;
+  RegionFile region_;
+  RegionPort port_;
+  std::unique_ptr<CaptureWriter> capture_;
+  std::unique_ptr<Drainer> drainer_;
+  Leftovers leftovers_;
+  RunClock clock_;
+  NameTexts names_;
+  std::string file_error_;
+  std::uint64_t begin_ns_ = 0;
+  bool begun_ = false;     // run.json says that there is a run
+  bool reported_ = false;  // run.json says how it ended
+};
+
+// Random, never 0.
+std::uint64_t make_run_id();
+
+}  // namespace tidemark

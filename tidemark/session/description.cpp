@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/session/description.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "tidemark/schema/stream_registry.h"
+#include "tidemark/session/json.h"
+
+namespace tidemark {
+namespace {
+
+const char* to_text(FieldType type) {
+  switch (type) {
+    case FieldType::kU16: return "u16";
+    case FieldType::kU32: return "u32";
+    case FieldType::kU64: return "u64";
+    case FieldType::kI64: return "i64";
+    case FieldType::kTicks48: return "ticks48";
+    case FieldType::kHash64: return "name_hash";
+  }
+  return "unknown";
+}
+
+void put_streams(JsonWriter& json) {
+  put_key(json, "streams");
+  json.StartArray();
+  for (const auto& stream : kStreams) {
+    json.StartObject();
+    put(json, "id", static_cast<std::uint32_t>(stream.id));
+    put(json, "name", stream.name);
+    put(json, "record_bytes", stream.record_bytes);
+    put_key(json, "fields");
+    json.StartArray();
+    for (const auto& field : stream.fields) {
+      json.StartObject();
+      put(json, "name", std::string_view(field.name));
+      put(json, "type", std::string_view(to_text(field.type)));
+      put(json, "offset", static_cast<std::uint32_t>(field.offset));
+      json.EndObject();
+    }
+    json.EndArray();
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void put_lanes(JsonWriter& json, const std::vector<LanePlan>& lanes) {
+  put_key(json, "lanes");
+  json.StartArray();
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const LanePlan& lane = lanes[i];
+    json.StartObject();
+    put(json, "lane", static_cast<std::uint64_t>(i));
+    put(json, "stream", static_cast<std::uint32_t>(lane.stream));
+    put(json, "policy", static_cast<std::uint32_t>(lane.overflow));
+    put(json, "record_bytes", lane.record_bytes);
+    put(json, "unit", lane.unit);
+    put(json, "producer", std::string_view(lane.producer));
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+Expected<rapidjson::Document> parse(CaptureReader& reader, const IndexEntry& chunk) {
+  const auto bytes = reader.read(chunk);
+  if (!bytes) return tl::unexpected(bytes.error());
+  rapidjson::Document document;
+  document.Parse<rapidjson::kParseIterativeFlag>(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  if (document.HasParseError() || !document.IsObject())
+    return failure(ErrorKind::kDamage, "the chunk at {} is not a JSON object", chunk.file_offset);
+  return document;
+}
+
+LanePlan parse_lane(const rapidjson::Value& value, std::uint32_t page_bytes) {
+  LanePlan lane{};
+  lane.reserved_first_page = kNoPageIndex;
+  lane.stream = static_cast<std::uint16_t>(get_u64(value, "stream"));
+  lane.overflow = static_cast<std::uint16_t>(get_u64(value, "policy"));
+  const std::uint64_t record_bytes = get_u64(value, "record_bytes");
+  const StreamInfo* stream = find_stream(static_cast<StreamId>(lane.stream));
+  const bool sane = stream != nullptr && record_bytes % kQuantumBytes == 0 &&
+                    record_bytes < page_bytes && record_bytes >= stream->record_bytes &&
+                    (record_bytes == 0) == (stream->record_bytes == 0);
+  if (!sane) lane.stream = 0;
+  lane.record_bytes = sane ? static_cast<std::uint32_t>(record_bytes) : 0;
+  lane.unit = static_cast<std::uint32_t>(get_u64(value, "unit"));
+  std::strncpy(lane.producer, get_text(value, "producer").c_str(), kProducerTextBytes - 1);
+  return lane;
+}
+
+std::uint64_t get_decimal(const rapidjson::Value& object, const char* key) {
+  return std::strtoull(get_text(object, key).c_str(), nullptr, 10);
+}
+
+}  // namespace
+
+std::string describe_capture(const CaptureDescription& description) {
+  rapidjson::StringBuffer buffer;
+  JsonWriter json(buffer);
+  const RunReport& run = description.run;
+  json.StartObject();
+  put(json, "format", std::string_view("tidemark capture"));
+  put(json, "run_id", run_id_text(run.run_id));
+  put(json, "workload", run.workload);
+  put(json, "case", run.case_name);
+  put(json, "platform", run.platform);
+  put(json, "runtime", run.runtime);
+  put(json, "transport", run.transport);
+  put(json, "seed", run.seed);
+  put(json, "rank", run.rank);
+  put(json, "device", run.device);
+  put(json, "host_id", run.host_id);
+  put(json, "ticks_per_second", run.ticks_per_second);
+  put(json, "page_bytes", description.page_bytes);
+  put_key(json, "kernels");
+  json.StartArray();
+  for (const auto& kernel : description.kernels) put_text(json, kernel);
+  json.EndArray();
+  put_streams(json);
+  put_lanes(json, description.lanes);
+  json.EndObject();
+  return {buffer.GetString(), buffer.GetSize()};
+}
+
+Expected<CaptureDescription> read_description(CaptureReader& reader) {
+  const auto& chunks = reader.chunks();
+  const auto found = std::find_if(chunks.begin(), chunks.end(), [](const IndexEntry& chunk) {
+    return chunk.type == static_cast<std::uint16_t>(ChunkType::kDescription);
+  });
+  if (found == chunks.end())
+    return failure(ErrorKind::kDamage, "the capture's description is lost");
+  const auto document = parse(reader, *found);
+  if (!document) return tl::unexpected(document.error());
+  CaptureDescription description;
+  RunReport& run = description.run;
+  run.run_id = reader.run_id();
+  run.workload = get_text(*document, "workload");
+  run.case_name = get_text(*document, "case");
+  run.platform = get_text(*document, "platform");
+  run.runtime = get_text(*document, "runtime");
+  run.transport = get_text(*document, "transport");
+  run.seed = get_u64(*document, "seed");
+  run.host_id = get_text(*document, "host_id");
+  run.ticks_per_second = get_u64(*document, "ticks_per_second", 1);
+  description.page_bytes = static_cast<std::uint32_t>(get_u64(*document, "page_bytes"));
+  if (const auto* kernels = get_member(*document, "kernels");
+      kernels != nullptr && kernels->IsArray())
+    for (const auto& kernel : kernels->GetArray())
+      description.kernels.emplace_back(kernel.IsString() ? kernel.GetString() : "");
+  if (const auto* lanes = get_member(*document, "lanes"); lanes != nullptr && lanes->IsArray())
+    for (const auto& lane : lanes->GetArray())
+      description.lanes.push_back(parse_lane(lane, description.page_bytes));
+  return description;
+}
+
+std::string describe_clock(const RunClock& clock) {
+  rapidjson::StringBuffer buffer;
+  rapidjson::Writer<rapidjson::StringBuffer> json(buffer);
+  json.StartObject();
+  put(json, "launch_ticks", fmt::format("{}", clock.launch_ticks));
+  put(json, "finish_ticks", fmt::format("{}", clock.finish_ticks));
+  put(json, "ticks_per_second", clock.ticks_per_second);
+  put_key(json, "anchors");
+  json.StartArray();
+  for (const auto& anchor : clock.anchors) {
+    json.StartObject();
+    put(json, "device_ticks", fmt::format("{}", anchor.device_ticks));
+    put(json, "host_ns", fmt::format("{}", anchor.host_ns));
+    put(json, "real_ns", fmt::format("{}", anchor.real_ns));
+    put(json, "uncertainty_ns", anchor.uncertainty_ns);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return {buffer.GetString(), buffer.GetSize()};
+}
+
+// Later chunks know more; anchors add up.
+RunClock read_clock(CaptureReader& reader) {
+  RunClock clock;
+  for (const auto& chunk : reader.chunks()) {
+    if (chunk.type != static_cast<std::uint16_t>(ChunkType::kClock)) continue;
+    const auto document = parse(reader, chunk);
+    if (!document) continue;
+    clock.launch_ticks = std::max(clock.launch_ticks, get_decimal(*document, "launch_ticks"));
+    clock.finish_ticks = std::max(clock.finish_ticks, get_decimal(*document, "finish_ticks"));
+    clock.ticks_per_second = get_u64(*document, "ticks_per_second", clock.ticks_per_second);
+    const auto* anchors = get_member(*document, "anchors");
+    if (anchors == nullptr || !anchors->IsArray()) continue;
+    for (const auto& anchor : anchors->GetArray())
+      clock.anchors.push_back({.device_ticks = get_decimal(anchor, "device_ticks"),
+                               .host_ns = get_decimal(anchor, "host_ns"),
+                               .real_ns = get_decimal(anchor, "real_ns"),
+                               .uncertainty_ns = get_u64(anchor, "uncertainty_ns")});
+  }
+  if (clock.ticks_per_second == 0) clock.ticks_per_second = 1'000'000'000;
+  return clock;
+}
+
+std::string describe_names(const NameTexts& names) {
+  rapidjson::StringBuffer buffer;
+  rapidjson::Writer<rapidjson::StringBuffer> json(buffer);
+  json.StartObject();
+  for (const auto& [hash, text] : names) put(json, fmt::format("{:016x}", hash), text);
+  json.EndObject();
+  return {buffer.GetString(), buffer.GetSize()};
+}
+
+NameTexts read_names(CaptureReader& reader) {
+  NameTexts names;
+  for (const auto& chunk : reader.chunks()) {
+    if (chunk.type != static_cast<std::uint16_t>(ChunkType::kNames)) continue;
+    const auto document = parse(reader, chunk);
+    if (!document) continue;
+    for (const auto& member : document->GetObject())
+      if (member.value.IsString())
+        names[std::strtoull(member.name.GetString(), nullptr, 16)] = member.value.GetString();
+  }
+  return names;
+}
+
+NameTexts read_names(const RegionPort& port, const RegionLayout& layout) {
+  NameTexts names;
+  for (std::uint32_t i = 0; i < layout.shape.name_slots; ++i) {
+    const std::uint64_t offset = layout.names_offset + std::uint64_t{i} * sizeof(NameSlot);
+    const std::uint64_t hash = port.load(offset + offsetof(NameSlot, hash));
+    const std::uint64_t length = port.load(offset + offsetof(NameSlot, length));
+    if (hash == 0 || length == 0 || length > kNameTextBytes) continue;
+    char text[kNameTextBytes];
+    port.read(offset + offsetof(NameSlot, text), text, sizeof(text));
+    names[hash].assign(text, length);
+  }
+  return names;
+}
+
+}  // namespace tidemark

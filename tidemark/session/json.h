@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The few JSON habits all writers and readers here share.
+#pragma once
+
+#include <rapidjson/document.h>
+#include <rapidjson/prettywriter.h>
+#include <rapidjson/stringbuffer.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace tidemark {
+
+using JsonWriter = rapidjson::PrettyWriter<rapidjson::StringBuffer>;
+
+template <class Writer>
+void put_text(Writer& writer, std::string_view text) {
+  writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+}
+
+template <class Writer>
+void put_key(Writer& writer, std::string_view key) {
+  writer.Key(key.data(), static_cast<rapidjson::SizeType>(key.size()));
+}
+
+template <class Writer, class Value>
+void put(Writer& writer, std::string_view key, const Value& value) {
+  put_key(writer, key);
+  if constexpr (std::is_same_v<Value, bool>)
+    writer.Bool(value);
+  else if constexpr (std::is_floating_point_v<Value>)
+    writer.Double(value);
+  else if constexpr (std::is_integral_v<Value> && std::is_signed_v<Value>)
+    writer.Int64(value);
+  else if constexpr (std::is_integral_v<Value>)
+    writer.Uint64(value);
+  else
+    put_text(writer, value);
+}
+
+// Reading: a member of the wrong type reads as absent.
+inline std::uint64_t get_u64(const rapidjson::Value& object, const char* key,
+                             std::uint64_t otherwise = 0) {
+  if (!object.IsObject()) return otherwise;
+  const auto found = object.FindMember(key);
+  return found != object.MemberEnd() && found->value.IsUint64() ? found->value.GetUint64()
+                                                                : otherwise;
+}
+
+inline std::string get_text(const rapidjson::Value& object, const char* key) {
+  if (!object.IsObject()) return {};
+  const auto found = object.FindMember(key);
+  if (found == object.MemberEnd() || !found->value.IsString()) return {};
+  return {found->value.GetString(), found->value.GetStringLength()};
+}
+
+inline const rapidjson::Value* get_member(const rapidjson::Value& object, const char* key) {
+  if (!object.IsObject()) return nullptr;
+  const auto found = object.FindMember(key);
+  return found == object.MemberEnd() ? nullptr : &found->value;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/session/recording.h"
+
+#include <cstring>
+
+#include "tidemark/device/sim/sim_clock.h"
+#include "tidemark/session/output_directory.h"
+#include "tidemark/session/report_lanes.h"
+
+namespace tidemark {
+
+Expected<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& options) {
+  if (options.policy == Overflow::kKeepLast)
+    return failure(ErrorKind::kUsage, "keep-last lanes are planned before launch; a recording's "
+                   "lanes are opened at run time and can wait or drop");
+  RunRequest request;
+  request.workload = options.name;
+  request.platform = find_platform("sim");
+  request.isolation = Isolation::kThread;
+  request.output_dir = options.output_dir.empty()
+                           ? default_output_directory(options.name, request.case_name)
+                           : options.output_dir;
+  request.force = options.force;
+  request.page_bytes = options.page_bytes;
+  request.pool_bytes = options.pool_bytes;
+  request.drain_threads = options.drain_threads;
+  request.drain_timeout_ms = options.drain_timeout_ms;
+  std::unique_ptr<Recording> recording(new Recording);
+  recording->policy_ = options.policy;
+  auto run = ActiveRun::prepare(request, sim_ticks_per_second(), options.max_lanes);
+  if (!run) return tl::unexpected(run.error());
+  recording->run_ = std::move(*run);
+  const RegionFile& file = recording->run_->region();
+  auto mapping = map_region(file.fd.get(), file.path, file.bytes);
+  if (!mapping) return tl::unexpected(mapping.error());
+  recording->mapping_ = std::move(*mapping);
+  recording->region_ = RegionView(recording->mapping_.base());
+  RegionDeviceWords& words = recording->region_.header().device;
+  const ProcessIdentity self = this_process();
+  words.device_pid.store_relaxed(self.pid);
+  words.device_start_time.store_relaxed(self.start_time);
+  words.launch_ticks.store_release(SimEnv::now_ticks());
+  recording->run_->start_drainer();
+  recording->run_->note_clock(sample_sim_clock());
+  return recording;
+}
+
+Recording::~Recording() {
+  if (run_ && !finished_) (void)finish();
+}
+
+Expected<LaneIndex> Recording::claim_lane(StreamId stream, std::uint32_t record_bytes,
+                                          std::string_view producer) {
+  const LaneIndex lane_count = region_.layout().shape.max_lanes;
+  if (next_lane_ < lane_count) {
+    LanePlan& plan = region_.lane(next_lane_).plan;
+    plan.overflow = static_cast<std::uint16_t>(policy_);
+    plan.record_bytes = record_bytes;
+    plan.unit = next_lane_;
+    const std::size_t kept = std::min<std::size_t>(producer.size(), kProducerTextBytes - 1);
+    std::memcpy(plan.producer, producer.data(), kept);
+    plan.stream = static_cast<std::uint16_t>(stream);
+    return next_lane_++;
+  }
+  // A closed lane of the same kind goes on in a new epoch.
+  for (LaneIndex lane = 0; lane < lane_count; ++lane) {
+    LaneEntry& entry = region_.lane(lane);
+    if (entry.plan.stream != static_cast<std::uint16_t>(stream) ||
+        entry.plan.record_bytes != record_bytes)
+      continue;
+    if (entry.words.state.load_acquire() != static_cast<std::uint32_t>(LaneState::kClosed))
+      continue;  // pairs with [lane closed]
+    return lane;
+  }
+  return failure(ErrorKind::kUsage, "all {} lanes are open; raise max_lanes", lane_count);
+}
+
+Expected<RunReport> Recording::finish() {
+  if (finished_) return failure(ErrorKind::kUsage, "the recording is finished already");
+  finished_ = true;
+  region_.header().device.finish_ticks.store_release(SimEnv::now_ticks());
+  run_->note_clock(sample_sim_clock());
+  run_->collect();
+  run_->report().status = "ok";
+  run_->close_capture();
+  run_->report().exit_code = decide_exit_code(run_->report(), run_->file_error());
+  run_->write_report();
+  run_->remove_region();
+  if (!run_->file_error().empty()) return failure(ErrorKind::kFile, "{}", run_->file_error());
+  return run_->report();
+}
+
+}  // namespace tidemark

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recording from a program's own threads: the same region, drainer and capture, without a device.
+//
+//   auto recording = tidemark::Recording::start({.output_dir = "out"}).value();
+//   auto lane = recording->open_lane<tidemark::TaskSpan>("worker 0").value();
+//   lane.write({.task_id = 1, .begin_ticks = begin, .end_ticks = lane.now()});
+//   lane.close();
+//   recording->finish();
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "tidemark/base/expected.h"
+#include "tidemark/device/sim/sim_env.h"
+#include "tidemark/record/event_recorder.h"
+#include "tidemark/record/frame_writer.h"
+#include "tidemark/record/recorder.h"
+#include "tidemark/session/active_run.h"
+
+namespace tidemark {
+
+struct RecordingOptions {
+  std::string output_dir;
+  std::string name = "recording";
+  bool force = false;
+  std::uint32_t max_lanes = 16;
+  Overflow policy = Overflow::kWait;  // kKeepLast is not for lanes opened at run time
+  std::uint32_t page_bytes = kPageBytesDefault;
+  std::uint64_t pool_bytes = 0;
+  std::uint32_t drain_threads = 1;
+  std::uint32_t drain_timeout_ms = 30'000;
+};
+
+// A lane of the calling program; closes itself. One thread at a time writes into it.
+template <class Writer>
+class OwnedLane : public Writer {
+ public:
+  OwnedLane() = default;  // disabled
+  OwnedLane(const RegionView* region, LaneIndex lane) : Writer(region, lane) {}
+  OwnedLane(OwnedLane&& other) noexcept : Writer(other) { other.disown(); }
+  OwnedLane& operator=(OwnedLane&& other) noexcept {
+    if (this == &other) return *this;
+    this->close();
+    static_cast<Writer&>(*this) = other;
+    other.disown();
+    return *this;
+  }
+  OwnedLane(const OwnedLane&) = delete;
+  OwnedLane& operator=(const OwnedLane&) = delete;
+  ~OwnedLane() { this->close(); }
+
+ private:
+  void disown() { static_cast<Writer&>(*this) = Writer(); }
+};
+
+class Recording {
+ public:
+  static Expected<std::unique_ptr<Recording>> start(const RecordingOptions& options);
+  // Every lane must be closed; what is still open is taken as it stands.
+  ~Recording();
+
+  template <TraceRecord R>
+  Expected<OwnedLane<Recorder<R, SimEnv>>> open_lane(std::string_view producer) {
+    return open<OwnedLane<Recorder<R, SimEnv>>>(R::kStream, R::kBytes, producer);
+  }
+  Expected<OwnedLane<EventRecorder<SimEnv>>> open_events(std::string_view producer) {
+    return open<OwnedLane<EventRecorder<SimEnv>>>(StreamId::kEvents, UserEvent::kBytes, producer);
+  }
+  Expected<OwnedLane<FrameWriter<SimEnv>>> open_frames(std::string_view producer) {
+    return open<OwnedLane<FrameWriter<SimEnv>>>(StreamId::kDump, 0, producer);
+  }
+
+  // Drains, closes the capture and writes run.json. Lanes must not be written any more.
+  Expected<RunReport> finish();
+
+ private:
+  Recording() = default;
+
+  template <class Lane>
+  Expected<Lane> open(StreamId stream, std::uint32_t record_bytes, std::string_view producer) {
+    const std::lock_guard lock(mutex_);  // until the lane is open, nobody else may find it closed
+    const auto lane = claim_lane(stream, record_bytes, producer);
+    if (!lane) return tl::unexpected(lane.error());
+    return Lane(&region_, *lane);
+  }
+  Expected<LaneIndex> claim_lane(StreamId stream, std::uint32_t record_bytes,
+                                 std::string_view producer);
+
+  RegionMapping mapping_;
+  RegionView region_;
+  Overflow policy_ = Overflow::kWait;
+  std::unique_ptr<ActiveRun> run_;
+  std::mutex mutex_;
+  LaneIndex next_lane_ = 0;
+  bool finished_ = false;
+};
+
+}  // namespace tidemark

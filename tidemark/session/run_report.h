@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What run.json says: what ran, how it ended, the ledger, and the recorder's own cost.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tidemark/base/expected.h"
+#include "tidemark/collect/ledger.h"
+#include "tidemark/device/sim/sim_clock.h"
+
+namespace tidemark {
+
+struct RunError {
+  std::uint32_t code = 0;
+  std::string name;
+  std::string error_class;
+  std::string message;
+  std::string hint;
+};
+
+struct LaneReport {
+  std::uint32_t lane = 0;
+  std::string stream;
+  std::string producer;
+  std::string state;  // unknown, clean, open, closed
+  std::string policy;
+  LaneCounts counts;
+};
+
+struct NotExported {
+  std::string file;
+  std::string reason;
+  std::string command;
+};
+
+struct RecorderReport {
+  double ns_per_record = 0;
+  std::uint32_t drain_threads = 0;
+  std::uint64_t host_cpu_ns = 0;
+  std::uint64_t pool_bytes = 0;
+  std::uint64_t min_free_pages = 0;
+  std::uint64_t max_full_pages = 0;
+  double device_stall_share = 0;
+  std::uint64_t corrupt_pages = 0;
+  std::vector<std::string> corruption;  // one line per kind of nonsense found
+};
+
+struct RunReport {
+  std::uint64_t run_id = 0;
+  std::string workload;
+  std::string case_name;
+  std::string platform;
+  std::string runtime;
+  std::string transport;
+  std::uint64_t seed = 0;
+  std::string status = "running";
+  std::uint32_t rank = 0;
+  std::uint32_t device = 0;
+  std::string host_id;
+  // Only while the region exists.
+  std::string region_path;
+  std::uint64_t region_bytes = 0;
+  std::string boot_id;
+
+  int exit_code = 0;
+  std::optional<RunError> error;
+  std::uint64_t tasks_submitted = 0;
+  std::uint64_t tasks_completed = 0;
+  std::uint64_t scopes = 0;
+  std::uint64_t device_ns = 0;
+  std::uint64_t host_ns = 0;
+  bool loss_known = true;  // false: the region was gone, what came after the capture is unknown
+  std::vector<LaneReport> lanes;
+  std::vector<NotExported> not_exported;
+  RecorderReport recorder;
+  std::uint64_t ticks_per_second = 0;
+  std::vector<ClockSample> anchors;
+
+  [[nodiscard]] LaneCounts total() const;
+  [[nodiscard]] bool ledger_closes() const;
+  [[nodiscard]] std::uint64_t ticks_to_ns(std::uint64_t ticks) const;
+};
+
+std::string to_json(const RunReport& report);
+Expected<RunReport> parse_run_report(const std::string& text, const std::string& path);
+
+Expected<RunReport> read_run_report(const std::string& directory);
+// Replaces run.json by rename: readers see the old or the new one, never a part.
+Expected<void> write_run_report(const std::string& directory, const RunReport& report);
+
+std::string run_id_text(std::uint64_t run_id);
+const char* to_text(Overflow overflow);
+const char* to_text(DropReason reason);
+
+}  // namespace tidemark

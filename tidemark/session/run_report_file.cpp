@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// run.json on disk: read back with every field checked, replaced whole.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "tidemark/base/unique_fd.h"
+#include "tidemark/schema/stream_registry.h"
+#include "tidemark/session/json.h"
+#include "tidemark/session/run_report.h"
+
+namespace tidemark {
+namespace {
+
+LaneCounts parse_counts(const rapidjson::Value& value) {
+  LaneCounts counts;
+  counts.produced = get_u64(value, "produced");
+  counts.delivered = get_u64(value, "delivered");
+  counts.recovered = get_u64(value, "recovered");
+  counts.dropped = get_u64(value, "dropped");
+  if (const auto* by = get_member(value, "dropped_by"); by != nullptr)
+    for (std::size_t i = 0; i < kDropReasonCount; ++i)
+      counts.dropped_by[i] = get_u64(*by, to_text(static_cast<DropReason>(i)));
+  counts.overwritten = get_u64(value, "overwritten");
+  counts.incomplete = get_u64(value, "incomplete");
+  counts.unaccounted = get_u64(value, "unaccounted");
+  counts.bytes = get_u64(value, "bytes");
+  counts.pages = get_u64(value, "pages");
+  counts.gaps = get_u64(value, "gaps");
+  counts.gap_lost = get_u64(value, "gap_lost");
+  return counts;
+}
+
+void parse_lanes(const rapidjson::Value& document, RunReport& report) {
+  const auto* streams = get_member(document, "streams");
+  if (streams == nullptr || !streams->IsObject()) return;
+  for (const auto& stream : streams->GetObject()) {
+    const auto* lanes = get_member(stream.value, "lanes");
+    if (lanes == nullptr || !lanes->IsArray()) continue;
+    for (const auto& lane : lanes->GetArray())
+      report.lanes.push_back({.lane = static_cast<std::uint32_t>(get_u64(lane, "lane")),
+                              .stream = stream.name.GetString(),
+                              .producer = get_text(lane, "producer"),
+                              .state = get_text(lane, "state"),
+                              .policy = get_text(lane, "policy"),
+                              .counts = parse_counts(lane)});
+  }
+}
+
+std::uint64_t parse_hex(const std::string& text) {
+  std::uint64_t value = 0;
+  return std::sscanf(text.c_str(), "%lx", &value) == 1 ? value : 0;
+}
+
+}  // namespace
+
+Expected<RunReport> parse_run_report(const std::string& text, const std::string& path) {
+  rapidjson::Document document;
+  document.Parse<rapidjson::kParseIterativeFlag>(text.data(), text.size());
+  if (document.HasParseError() || !document.IsObject())
+    return failure(ErrorKind::kDamage, "{} is not a JSON object", path);
+  RunReport report;
+  report.run_id = parse_hex(get_text(document, "run_id"));
+  if (report.run_id == 0)
+    return failure(ErrorKind::kDamage, "{} has no run_id: not a run's file", path);
+  report.workload = get_text(document, "workload");
+  report.case_name = get_text(document, "case");
+  report.platform = get_text(document, "platform");
+  report.runtime = get_text(document, "runtime");
+  report.transport = get_text(document, "transport");
+  report.seed = get_u64(document, "seed");
+  report.status = get_text(document, "status");
+  report.rank = static_cast<std::uint32_t>(get_u64(document, "rank"));
+  report.device = static_cast<std::uint32_t>(get_u64(document, "device"));
+  report.host_id = get_text(document, "host_id");
+  if (const auto* region = get_member(document, "region"); region != nullptr) {
+    report.region_path = get_text(*region, "path");
+    report.region_bytes = get_u64(*region, "bytes");
+    report.boot_id = get_text(*region, "boot_id");
+  }
+  report.exit_code = static_cast<int>(get_u64(document, "exit_code"));
+  if (const auto* error = get_member(document, "error"); error != nullptr && error->IsObject())
+    report.error = RunError{.code = static_cast<std::uint32_t>(get_u64(*error, "code")),
+                            .name = get_text(*error, "name"),
+                            .error_class = get_text(*error, "class"),
+                            .message = get_text(*error, "message"),
+                            .hint = get_text(*error, "hint")};
+  if (const auto* loss = get_member(document, "loss_known"); loss != nullptr && loss->IsBool())
+    report.loss_known = loss->GetBool();
+  if (const auto* clock = get_member(document, "clock"); clock != nullptr)
+    report.ticks_per_second = get_u64(*clock, "ticks_per_second");
+  report.device_ns = get_u64(document, "device_ns");
+  report.host_ns = get_u64(document, "host_ns");
+  parse_lanes(document, report);
+  return report;
+}
+
+Expected<RunReport> read_run_report(const std::string& directory) {
+  const std::string path = directory + "/run.json";
+  std::ifstream file(path);
+  if (!file)
+    return failure(ErrorKind::kUsage, "{} is not a run: it has no readable run.json", directory);
+  std::stringstream text;
+  text << file.rdbuf();
+  return parse_run_report(text.str(), path);
+}
+
+Expected<void> write_run_report(const std::string& directory, const RunReport& report) {
+  const std::string path = directory + "/run.json";
+  const std::string part = path + ".part";
+  const std::string text = to_json(report) + "\n";
+  UniqueFd fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!fd.valid()) return file_failure("create", part);
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t put = ::write(fd.get(), text.data() + done, text.size() - done);
+    if (put < 0) {
+      auto error = file_failure("write", part);
+      ::unlink(part.c_str());
+      return error;
+    }
+    done += static_cast<std::size_t>(put);
+  }
+  if (::rename(part.c_str(), path.c_str()) != 0) return file_failure("rename", part);
+  return {};
+}
+
+}  // namespace tidemark

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything a run is asked to be, decided before launch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tidemark/collect/drainer.h"
+#include "tidemark/device/device.h"
+#include "tidemark/device/platform_table.h"
+#include "tidemark/device/region_plan.h"
+#include "tidemark/session/run_report.h"
+
+namespace tidemark {
+
+// What a workload needs of the device: its lanes, and the program that writes into them.
+struct WorkloadLaunch {
+  std::string program;
+  std::vector<std::byte> args;
+  std::vector<LaneRequest> lanes;  // policies are set by the session
+  std::vector<std::string> kernels;
+};
+
+struct RunProgress {
+  std::uint64_t elapsed_ms = 0;
+  std::uint64_t records = 0;
+  std::uint64_t pages = 0;
+};
+
+struct RunRequest {
+  std::string workload;
+  std::string case_name = "default";
+  const Platform* platform = nullptr;
+  std::string runtime = "tensormap_and_ringbuffer";
+  Isolation isolation = Isolation::kProcess;
+  std::uint64_t seed = 0;
+  std::string output_dir;
+  bool force = false;
+
+  Overflow policy = Overflow::kWait;  // unless the stream has its own
+  std::map<StreamId, Overflow> stream_policy;
+  std::uint32_t keep_pages = 8;
+  std::uint32_t page_bytes = kPageBytesDefault;
+  std::uint64_t pool_bytes = 0;
+  std::uint32_t drain_threads = 1;
+  std::uint32_t drain_timeout_ms = 30'000;
+  std::uint32_t op_timeout_ms = 0;  // 0: off
+  DrainInjection inject;
+
+  WorkloadLaunch launch;
+
+  // Called while the run is under way, about ten times a second.
+  std::function<void(const RunProgress&)> on_progress;
+  // Writes the artifacts of a finished capture and says in the report what it left out.
+  std::function<Expected<void>(const std::string& directory, RunReport& report)> export_artifacts;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/session/run_session.h"
+
+#include <poll.h>
+#include <string.h>
+
+#include "tidemark/device/sim/sim_env.h"
+#include "tidemark/session/active_run.h"
+#include "tidemark/session/report_lanes.h"
+#include "tidemark/session/signal_watch.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint32_t kLookMs = 100;
+constexpr std::uint32_t kAnchorEveryMs = 1000;
+constexpr std::uint32_t kAbortWaitMs = 5000;  // for the lanes to flush and close
+
+// How the wait for the device ended.
+struct Ending {
+  std::optional<DeviceExit> exit;  // nothing: the device still runs
+  int signal = 0;
+  bool timed_out = false;
+};
+
+Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request,
+                       const SignalWatch& signals) {
+  const std::uint64_t begin_ns = monotonic_ns();
+  std::uint64_t next_anchor_ms = kAnchorEveryMs;
+  bool first_look = true;
+  for (;;) {
+    pollfd watched[2] = {{device.wait_fd(), POLLIN, 0}, {signals.fd(), POLLIN, 0}};
+    // The first look is early: the epoch of a run that is killed soon is then in its capture.
+    ::poll(watched, 2, first_look ? 5 : kLookMs);
+    if (signals.signal() != 0) return {.signal = signals.signal()};
+    if (auto exit = device.wait(0)) return {.exit = exit};
+    const std::uint64_t elapsed_ms = (monotonic_ns() - begin_ns) / 1'000'000;
+    if (request.op_timeout_ms > 0 && elapsed_ms >= request.op_timeout_ms)
+      return {.timed_out = true};
+    if (first_look || elapsed_ms >= next_anchor_ms) {
+      run.note_clock(device.sample_clock());
+      run.note_names();
+      if (!first_look) next_anchor_ms += kAnchorEveryMs;
+      first_look = false;
+    }
+    if (request.on_progress)
+      request.on_progress({.elapsed_ms = elapsed_ms,
+                           .records = run.drainer().drained_records(),
+                           .pages = run.drainer().drained_pages()});
+  }
+}
+
+RunError device_fault(const DeviceExit& exit) {
+  RunError error{.code = 102, .name = "DEVICE_FAULT"};
+  switch (exit.kind) {
+    case DeviceExit::Kind::kSignalled:
+      error.error_class = "signal";
+      error.message = fmt::format("the device process was ended by signal {} ({})", exit.code,
+                                  ::strsignal(exit.code));
+      error.hint = "what was recorded before it is in the capture; run with --isolation thread "
+                   "under a debugger to catch it";
+      break;
+    case DeviceExit::Kind::kFinished:
+      error.error_class = "launch";
+      error.message = fmt::format("the device process left with code {}", exit.code);
+      error.hint = "the program could not be started on the device";
+      break;
+    case DeviceExit::Kind::kLost:
+      error.error_class = "supervisor";
+      error.message = "the supervisor process is gone, and the device with it";
+      error.hint = "something outside the run ended it";
+      break;
+  }
+  return error;
+}
+
+// Classifies what happened before anything is cleaned up.
+void latch(const Ending& ending, const RunRequest& request, RunReport& report) {
+  if (ending.signal != 0) {
+    report.status = "interrupted";
+  } else if (ending.timed_out) {
+    report.status = "hang";
+    report.error = RunError{
+        .code = 101,
+        .name = "OP_TIMEOUT",
+        .error_class = "",
+        .message = fmt::format("the launch exceeded its limit of {} ms", request.op_timeout_ms),
+        .hint = "raise --op-timeout-ms if the workload is only slow"};
+  } else if (ending.exit->kind != DeviceExit::Kind::kFinished || ending.exit->code != 0) {
+    report.status = "device_fault";
+    report.error = device_fault(*ending.exit);
+  } else {
+    report.status = "ok";
+  }
+}
+
+// Abort, wait (bounded) for the lanes to close. True if the device left by itself.
+bool wind_down(Device& device, ActiveRun& run) {
+  run.set_abort();
+  return device.wait(kAbortWaitMs).has_value();
+}
+
+}  // namespace
+
+Expected<RunResult> run_session(const RunRequest& request) {
+  auto device = open_sim_device(request.isolation);
+  if (!device) return tl::unexpected(device.error());
+  auto prepared = ActiveRun::prepare(request, (*device)->ticks_per_second());
+  if (!prepared) return tl::unexpected(prepared.error());
+  ActiveRun& run = **prepared;
+  RunReport& report = run.report();
+  const SignalWatch signals;
+
+  run.start_drainer();
+  if (auto launched = (*device)->launch({.program = request.launch.program,
+                                         .args = request.launch.args,
+                                         .region = &run.region()});
+      !launched)
+    return tl::unexpected(launched.error());
+  const Ending ending = wait_for_device(**device, run, request, signals);
+  latch(ending, request, report);
+  const bool left = ending.exit.has_value() || wind_down(**device, run);
+
+  run.note_clock((*device)->sample_clock());
+  run.collect();
+  if (!left && !(*device)->reset() && report.error)
+    report.error->hint = "the device runs in this process and could not be ended";
+  run.close_capture();
+
+  if (request.export_artifacts)
+    if (auto exported = request.export_artifacts(run.directory(), report); !exported)
+      run.note_file_error(exported.error());
+  report.exit_code = decide_exit_code(report, run.file_error());
+  if (ending.signal != 0) report.exit_code = 128 + ending.signal;
+  if (!run.file_error().empty() && !report.error)
+    report.error = RunError{.code = 0,
+                            .name = "FILE_ERROR",
+                            .error_class = "file",
+                            .message = run.file_error(),
+                            .hint = "free space or choose another --output-prefix; what was "
+                                    "written before it is readable"};
+  run.write_report();
+  run.remove_region();
+  const int exit_code = report.exit_code == 0 && !run.file_error().empty() ? 5 : report.exit_code;
+  return RunResult{.report = report,
+                   .directory = run.directory(),
+                   .file_error = run.file_error(),
+                   .exit_code = exit_code};
+}
+
+}  // namespace tidemark

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lane: one producer's single-writer path for one stream. The entry below stands in the region's
+// lane table; the lane's two page rings and its published counter stand in arrays of their own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "tidemark/schema/stream_id.h"
+#include "tidemark/transport/page.h"
+#include "tidemark/transport/shared_word.h"
+
+namespace tidemark {
+
+using LaneIndex = std::uint32_t;
+
+enum class LaneState : std::uint32_t {
+  kUnopened = 0,  // nothing is known about it
+  kOpen = 1,
+  kClosed = 2,  // its producer flushed and left
+};
+
+// Who writes into the lane, in words a person reads.
+inline constexpr std::uint32_t kProducerTextBytes = 40;
+
+// Writer: host, before launch; a lane of a user's own thread is described when it is opened.
+struct LanePlan {
+  std::uint16_t stream;           // StreamId
+  std::uint16_t overflow;         // Overflow
+  std::uint32_t record_bytes;     // 0: framed
+  PageIndex reserved_first_page;  // pages outside the shared pool (keep-last, events)
+  std::uint32_t reserved_page_count;
+  std::uint32_t unit;  // number of the producing unit, for records that name it
+  std::uint32_t reserved;
+  char producer[kProducerTextBytes];
+};
+static_assert(sizeof(LanePlan) == 64 && std::is_trivially_copyable_v<LanePlan>);
+
+// Writer: the lane's producer. Stored when it drops, switches page, waits or closes, never per
+// record. The tail fields describe what was lost after the last page.
+struct LaneWords {
+  SharedWord<std::uint32_t> state;
+  SharedWord<std::uint32_t> epoch;            // raised by each open
+  SharedWord<std::uint64_t> attempted;        // numbers given so far
+  SharedWord<std::uint64_t> opened_pages;     // sequence of the newest page
+  SharedWord<std::uint64_t> acquired_count;   // position in the free ring
+  SharedWord<std::uint64_t> published_count;  // position in the full ring
+  SharedWord<std::uint64_t> dropped_by[kDropReasonCount];
+  SharedWord<std::uint64_t> dropped_total;  // less the newest page's: the tail
+  SharedWord<std::uint64_t> tail_gap_begin_ticks;
+  SharedWord<std::uint64_t> tail_gap_end_ticks;
+  SharedWord<std::uint64_t> stall_ticks;      // waited for pages in all
+  SharedWord<std::uint64_t> open_page_index;  // the page being filled; ~0: none
+  SharedWord<std::uint32_t> tail_gap_reason;
+  SharedWord<std::uint32_t> waiting;  // 1 while the producer waits for a page
+};
+static_assert(sizeof(LaneWords) == 128 && std::is_trivially_copyable_v<LaneWords>);
+
+struct LaneWordsImage {
+  std::uint32_t state;
+  std::uint32_t epoch;
+  std::uint64_t attempted;
+  std::uint64_t opened_pages;
+  std::uint64_t acquired_count;
+  std::uint64_t published_count;
+  std::uint64_t dropped_by[kDropReasonCount];
+  std::uint64_t dropped_total;
+  std::uint64_t tail_gap_begin_ticks;
+  std::uint64_t tail_gap_end_ticks;
+  std::uint64_t stall_ticks;
+  std::uint64_t open_page_index;
+  std::uint32_t tail_gap_reason;
+  std::uint32_t waiting;
+};
+static_assert(sizeof(LaneWordsImage) == sizeof(LaneWords));
+static_assert(offsetof(LaneWordsImage, waiting) == offsetof(LaneWords, waiting));
+
+// Writer: host. What the host itself lost of this lane, kept where a recovery finds it.
+struct LaneHostWords {
+  SharedWord<std::uint64_t> file_error_dropped;
+  SharedWord<std::uint64_t> reserved[7];
+};
+static_assert(sizeof(LaneHostWords) == 64);
+
+struct alignas(64) LaneEntry {
+  LanePlan plan;
+  LaneWords words;
+  LaneHostWords host;
+};
+static_assert(sizeof(LaneEntry) == 256 && std::is_trivially_copyable_v<LaneEntry>);
+
+}  // namespace tidemark

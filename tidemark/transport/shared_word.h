@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// A word that two sides of the region see. Each word has exactly one writer, named where it is
+// declared; the other side only loads. Host and simulated device use std::atomic_ref, CUDA uses
+// cuda::atomic_ref at system scope. SharedQuantum is 16 bytes of a record.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "tidemark/base/host_device.h"
+
+#if defined(__CUDACC__)
+#include <cuda/atomic>
+#else
+#include <atomic>
+#endif
+
+namespace tidemark {
+
+#if defined(__CUDACC__)
+template <class T>
+using SharedRef = cuda::atomic_ref<T, cuda::thread_scope_system>;
+inline constexpr auto kRelaxed = cuda::memory_order_relaxed;
+inline constexpr auto kAcquire = cuda::memory_order_acquire;
+inline constexpr auto kRelease = cuda::memory_order_release;
+inline constexpr auto kAcqRel = cuda::memory_order_acq_rel;
+#else
+template <class T>
+using SharedRef = std::atomic_ref<T>;
+inline constexpr auto kRelaxed = std::memory_order_relaxed;
+inline constexpr auto kAcquire = std::memory_order_acquire;
+inline constexpr auto kRelease = std::memory_order_release;
+inline constexpr auto kAcqRel = std::memory_order_acq_rel;
+#endif
+
+template <class T>
+class SharedWord {
+  static_assert(std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+
+ public:
+  // For the word's writer: nobody else changes it.
+  TM_DEVICE T load_own() const { return ref().load(kRelaxed); }
+  TM_DEVICE T load_relaxed() const { return ref().load(kRelaxed); }
+  TM_DEVICE T load_acquire() const { return ref().load(kAcquire); }
+  TM_DEVICE void store_relaxed(T value) { ref().store(value, kRelaxed); }
+  TM_DEVICE void store_release(T value) { ref().store(value, kRelease); }
+
+  // For slots that several writers may claim (the name table): true for the one that got it;
+  // otherwise `seen` holds what stands there.
+  TM_DEVICE bool claim(T& seen, T wanted) {
+    return ref().compare_exchange_strong(seen, wanted, kAcqRel, kAcquire);
+  }
+
+ private:
+  TM_DEVICE SharedRef<T> ref() const { return SharedRef<T>(const_cast<T&>(value_)); }
+
+  alignas(sizeof(T)) T value_;
+};
+static_assert(sizeof(SharedWord<std::uint64_t>) == 8 && sizeof(SharedWord<std::uint32_t>) == 4);
+static_assert(std::is_trivially_copyable_v<SharedWord<std::uint64_t>>);
+
+// The unit in which a record becomes visible. The high word carries the stamp. On CUDA it is one
+// 16-byte store. On the host it is two 8-byte stores, low word first, each a plain mov on x86:
+// whoever sees the stamp sees the quantum, and a race with a reader is defined behaviour.
+class SharedQuantum {
+ public:
+  TM_DEVICE TM_INLINE void store(std::uint64_t low, std::uint64_t high) {
+#if defined(__CUDA_ARCH__)
+    *reinterpret_cast<ulonglong2*>(words_) = make_ulonglong2(low, high);
+#else
+    SharedRef<std::uint64_t>(words_[0]).store(low, kRelease);   // after [page reopened]
+    SharedRef<std::uint64_t>(words_[1]).store(high, kRelease);  // [quantum stamped]
+#endif
+  }
+
+ private:
+  alignas(16) std::uint64_t words_[2];
+};
+static_assert(sizeof(SharedQuantum) == 16 && alignof(SharedQuantum) == 16);
+
+// What was stored so far must be visible before what is stored next. Needed once per page where
+// quanta are not release stores.
+TM_DEVICE inline void order_page_stores() {
+#if defined(__CUDA_ARCH__)
+  __threadfence_system();
+#endif
+}
+
+}  // namespace tidemark

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/synthetic_producer.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <cstring>
+#include <vector>
+
+#include "tidemark/base/unique_fd.h"
+#include "tidemark/device/program.h"
+#include "tidemark/device/sim/sim_env.h"
+#include "tidemark/record/event_recorder.h"
+#include "tidemark/record/frame_writer.h"
+#include "tidemark/record/recorder.h"
+#include "workloads/synthetic_content.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint32_t kCountsPathBytes = 256;
+constexpr std::uint64_t kLookEvery = 64;        // records between two looks at the stop words
+constexpr std::uint64_t kBurstRecords = 16384;  // eight default pages of 32-byte records
+constexpr long kBurstSilenceNs = 1'000'000;
+
+struct SyntheticArgs {
+  std::uint32_t lanes;
+  std::uint32_t record_bytes;
+  std::uint32_t writing_lanes;
+  std::uint32_t burst;
+  double rate;
+  double seconds;
+  std::uint64_t records;
+  std::uint64_t frame_bytes;
+  char accepted_counts[kCountsPathBytes];
+};
+
+// The test's own counters; a run without them counts into a dummy.
+class AcceptedCounts {
+ public:
+  explicit AcceptedCounts(const char* path) {
+    if (path[0] == 0) return;
+    UniqueFd fd(::open(path, O_RDWR | O_CLOEXEC));
+    struct stat info {};
+    CHECK(fd.valid() && ::fstat(fd.get(), &info) == 0);
+    bytes_ = static_cast<std::size_t>(info.st_size);
+    base_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+    CHECK(base_ != MAP_FAILED);
+  }
+  ~AcceptedCounts() {
+    if (base_ != nullptr) ::munmap(base_, bytes_);
+  }
+  SharedWord<std::uint64_t>* of_lane(std::uint32_t lane) {
+    CHECK(base_ == nullptr || (lane + 1) * 16ull <= bytes_);
+    return base_ == nullptr ? nullptr : static_cast<SharedWord<std::uint64_t>*>(base_) + lane * 2;
+  }
+
+ private:
+  void* base_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+class FrameSide {
+ public:
+  FrameSide(DeviceContext& context, const SyntheticArgs& args, std::uint32_t lane)
+      : lane_(lane), max_bytes_(args.frame_bytes) {
+    if (args.frame_bytes == 0) return;
+    writer_ = FrameWriter<SimEnv>(&context.region(), args.lanes + lane);
+    bytes_.resize(args.frame_bytes);
+  }
+  bool write_next() {
+    const std::uint64_t size = synthetic_frame_bytes(lane_, frame_, max_bytes_);
+    fill_synthetic_frame(lane_, frame_, std::span(bytes_).first(size));
+    ++frame_;
+    return writer_.write_frame(bytes_.data(), size);
+  }
+  void close() { writer_.close(); }
+  [[nodiscard]] bool enabled() const { return writer_.enabled(); }
+
+ private:
+  std::uint32_t lane_;
+  std::uint64_t max_bytes_;
+  std::uint64_t frame_ = 0;
+  FrameWriter<SimEnv> writer_;
+  std::vector<unsigned char> bytes_;
+};
+
+// Holds a lane back to its rate, or to the rhythm of bursts.
+class Pace {
+ public:
+  Pace(const SyntheticArgs& args, std::uint64_t ticks_per_second, std::uint64_t begin_ticks)
+      : ticks_per_record_(args.rate > 0 ? static_cast<double>(ticks_per_second) / args.rate : 0),
+        begin_ticks_(begin_ticks),
+        burst_(args.burst != 0) {}
+
+  // True if record `number` may be written now.
+  bool ready(std::uint64_t number, std::uint64_t now_ticks) {
+    if (burst_ && number % kBurstRecords == 0 && number != last_burst_) {
+      last_burst_ = number;
+      const timespec silence{.tv_sec = 0, .tv_nsec = kBurstSilenceNs};
+      ::clock_nanosleep(CLOCK_MONOTONIC, 0, &silence, nullptr);
+    }
+    if (ticks_per_record_ == 0) return true;
+    const std::uint64_t due = burst_ ? number / kBurstRecords * kBurstRecords : number;
+    return static_cast<double>(now_ticks - begin_ticks_) >=
+           static_cast<double>(due) * ticks_per_record_;
+  }
+
+ private:
+  double ticks_per_record_;
+  std::uint64_t begin_ticks_;
+  bool burst_;
+  std::uint64_t last_burst_ = 0;
+};
+
+template <std::uint32_t kBytes>
+void run_lane(DeviceContext& context, const SyntheticArgs& args, std::uint32_t lane,
+              AcceptedCounts& counts) {
+  Recorder<SyntheticSpan<kBytes>, SimEnv> recorder(&context.region(), lane);
+  FrameSide frames(context, args, lane);
+  SharedWord<std::uint64_t>* accepted_word = counts.of_lane(lane);
+  const std::uint64_t ticks_per_second = context.region().header().identity.ticks_per_second;
+  const std::uint64_t begin_ticks = SimEnv::now_ticks();
+  const std::uint64_t limit = args.records > 0 ? args.records : ~std::uint64_t{0};
+  const std::uint64_t deadline_ticks =
+      args.seconds > 0 ? begin_ticks + static_cast<std::uint64_t>(
+                                           args.seconds * static_cast<double>(ticks_per_second))
+                       : ~std::uint64_t{0};
+  const bool writes = args.writing_lanes == 0 || lane < args.writing_lanes;
+  Pace pace(args, ticks_per_second, begin_ticks);
+  std::uint64_t accepted = 0, accepted_frames = 0, last_ticks = begin_ticks;
+  for (std::uint64_t number = 0; writes && number < limit; ++number) {
+    std::uint64_t now_ticks = SimEnv::now_ticks();
+    bool stop = number % kLookEvery == 0 && (now_ticks >= deadline_ticks || context.stop_requested());
+    for (std::uint32_t round = 40; !stop && !pace.ready(number, now_ticks); ++round) {
+      SimEnv::pause(round < 52 ? round : 52);
+      now_ticks = SimEnv::now_ticks();
+      stop = now_ticks >= deadline_ticks || context.stop_requested();
+    }
+    if (stop) break;
+    if (recorder.write({synthetic_span(lane, number, last_ticks, now_ticks)})) {
+      ++accepted;
+      if (accepted_word != nullptr) accepted_word[0].store_release(accepted);
+    }
+    if (frames.enabled() && number % kFrameEvery == 0 && frames.write_next()) {
+      ++accepted_frames;
+      if (accepted_word != nullptr) accepted_word[1].store_release(accepted_frames);
+    }
+    last_ticks = now_ticks;
+  }
+  recorder.close();
+  frames.close();
+}
+
+void run_synthetic_producer(DeviceContext& context) {
+  const auto args = context.args<SyntheticArgs>();
+  AcceptedCounts counts(args.accepted_counts);
+  const std::uint32_t events_lane = args.lanes * (args.frame_bytes > 0 ? 2 : 1);
+  EventRecorder<SimEnv> events(&context.region(), events_lane);
+  events.mark("synthetic_producer.begin", args.lanes);
+  context.run_units(args.lanes, [&](std::uint32_t lane) {
+    switch (args.record_bytes) {
+      case 64: return run_lane<64>(context, args, lane, counts);
+      case 128: return run_lane<128>(context, args, lane, counts);
+      default: return run_lane<32>(context, args, lane, counts);
+    }
+  });
+  events.mark("synthetic_producer.end", args.lanes);
+  events.close();
+}
+
+}  // namespace
+
+void register_synthetic_producer() {
+  register_device_program(kSyntheticProducer, &run_synthetic_producer);
+}
+
+Expected<WorkloadLaunch> plan_synthetic_producer(const SyntheticOptions& options) {
+  if (options.lanes < 1 || options.lanes > 4096)
+    return failure(ErrorKind::kUsage, "--lanes {}: must be from 1 to 4096", options.lanes);
+  if (options.record_bytes != 32 && options.record_bytes != 64 && options.record_bytes != 128)
+    return failure(ErrorKind::kUsage, "--record-bytes {}: must be 32, 64 or 128",
+                   options.record_bytes);
+  if (options.seconds < 0 || options.rate < 0)
+    return failure(ErrorKind::kUsage, "--seconds and --rate must not be negative");
+  if (options.accepted_counts.size() >= kCountsPathBytes)
+    return failure(ErrorKind::kUsage, "--accepted-counts: the path is too long");
+  SyntheticArgs args{};
+  args.lanes = options.lanes;
+  args.record_bytes = options.record_bytes;
+  args.writing_lanes = options.writing_lanes;
+  args.burst = options.burst;
+  args.rate = options.rate;
+  args.seconds = options.seconds;
+  args.records = options.records;
+  if (options.seconds == 0 && options.records == 0) args.records = 1'000'000;
+  args.frame_bytes = options.frame_bytes;
+  std::memcpy(args.accepted_counts, options.accepted_counts.data(),
+              options.accepted_counts.size());
+
+  WorkloadLaunch launch;
+  launch.program = kSyntheticProducer;
+  launch.args.resize(sizeof(args));
+  std::memcpy(launch.args.data(), &args, sizeof(args));
+  for (std::uint32_t lane = 0; lane < options.lanes; ++lane)
+    launch.lanes.push_back({.stream = StreamId::kSwimlane,
+                            .record_bytes = options.record_bytes,
+                            .unit = lane,
+                            .producer = fmt::format("producer {}", lane)});
+  for (std::uint32_t lane = 0; options.frame_bytes > 0 && lane < options.lanes; ++lane)
+    launch.lanes.push_back({.stream = StreamId::kDump,
+                            .record_bytes = 0,
+                            .unit = lane,
+                            .producer = fmt::format("producer {} frames", lane)});
+  launch.lanes.push_back({.stream = StreamId::kEvents,
+                          .record_bytes = UserEvent::kBytes,
+                          .unit = options.lanes,
+                          .producer = "driver"});
+  for (std::uint32_t kernel = 0; kernel < kSyntheticKernels; ++kernel)
+    launch.kernels.push_back(fmt::format("synthetic_{}", kernel));
+  return launch;
+}
+
+}  // namespace tidemark
