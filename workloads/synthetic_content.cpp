@@ -35,8 +35,7 @@ bool verify_synthetic_span(std::uint32_t lane, std::uint64_t number, std::uint32
   return true;
 }
 
-void fill_synthetic_frame(std::uint64_t lane, std::uint64_t frame,
-                          std::span<unsigned char> bytes) {
+void fill_synthetic_frame(std::uint64_t lane, std::uint64_t frame, std::span<unsigned char> bytes) {
   const std::uint64_t key = frame_key(lane, frame);
   for (std::uint64_t i = 0; i < bytes.size(); ++i) bytes[i] = frame_byte(key, i);
 }
@@ -54,15 +53,15 @@ std::uint64_t verify_synthetic_page(const CapturedPage& page, std::vector<std::s
   const auto judge = [&](std::uint64_t number, bool holds) {
     verified += holds;
     if (!holds && problems.size() < kProblemsMax)
-      problems.push_back(fmt::format("{}: number {} does not hold what was written",
-                                     page.lane.producer, number));
+      problems.push_back(
+          fmt::format("{}: number {} does not hold what was written", page.lane.producer, number));
   };
   if (page.lane.stream == static_cast<std::uint16_t>(StreamId::kSwimlane))
-    for_each_record(page.header, page.payload,
-                    [&](std::uint64_t number, const unsigned char* record) {
-                      judge(number, verify_synthetic_span(page.lane.unit, number,
-                                                          page.lane.record_bytes, record));
-                    });
+    for_each_record(
+        page.header, page.payload, [&](std::uint64_t number, const unsigned char* record) {
+          judge(number,
+                verify_synthetic_span(page.lane.unit, number, page.lane.record_bytes, record));
+        });
   if (page.lane.stream == static_cast<std::uint16_t>(StreamId::kDump))
     for_each_fragment(page.header, page.payload, [&](const Fragment& fragment) {
       judge(fragment.frame_number, verify_synthetic_bytes(page.lane.unit, fragment.frame_number,

@@ -17,8 +17,8 @@ namespace tidemark {
 
 // Ties the fields of one span together; stands in its block number.
 TM_DEVICE constexpr std::uint32_t synthetic_check(std::uint64_t lane, const TaskSpan& span) {
-  const std::uint64_t times = (span.begin_ticks & kTicks48Mask) * 0x9E3779B97F4A7C15ull +
-                              (span.end_ticks & kTicks48Mask);
+  const std::uint64_t times =
+      (span.begin_ticks & kTicks48Mask) * 0x9E3779B97F4A7C15ull + (span.end_ticks & kTicks48Mask);
   return static_cast<std::uint32_t>(mix(times ^ span.task_id << 20 ^ lane));
 }
 
@@ -64,8 +64,7 @@ constexpr std::uint64_t synthetic_frame_bytes(std::uint64_t lane, std::uint64_t 
                                               std::uint64_t max_bytes) {
   return 1 + mix(lane << 40 ^ frame) % max_bytes;
 }
-void fill_synthetic_frame(std::uint64_t lane, std::uint64_t frame,
-                          std::span<unsigned char> bytes);
+void fill_synthetic_frame(std::uint64_t lane, std::uint64_t frame, std::span<unsigned char> bytes);
 bool verify_synthetic_bytes(std::uint64_t lane, std::uint64_t frame, std::uint64_t offset,
                             std::span<const unsigned char> bytes);
 

@@ -125,15 +125,17 @@ void run_lane(DeviceContext& context, const SyntheticArgs& args, std::uint32_t l
   const std::uint64_t begin_ticks = SimEnv::now_ticks();
   const std::uint64_t limit = args.records > 0 ? args.records : ~std::uint64_t{0};
   const std::uint64_t deadline_ticks =
-      args.seconds > 0 ? begin_ticks + static_cast<std::uint64_t>(
-                                           args.seconds * static_cast<double>(ticks_per_second))
-                       : ~std::uint64_t{0};
+      args.seconds > 0
+          ? begin_ticks +
+                static_cast<std::uint64_t>(args.seconds * static_cast<double>(ticks_per_second))
+          : ~std::uint64_t{0};
   const bool writes = args.writing_lanes == 0 || lane < args.writing_lanes;
   Pace pace(args, ticks_per_second, begin_ticks);
   std::uint64_t accepted = 0, accepted_frames = 0, last_ticks = begin_ticks;
   for (std::uint64_t number = 0; writes && number < limit; ++number) {
     std::uint64_t now_ticks = SimEnv::now_ticks();
-    bool stop = number % kLookEvery == 0 && (now_ticks >= deadline_ticks || context.stop_requested());
+    bool stop =
+        number % kLookEvery == 0 && (now_ticks >= deadline_ticks || context.stop_requested());
     for (std::uint32_t round = 40; !stop && !pace.ready(number, now_ticks); ++round) {
       SimEnv::pause(round < 52 ? round : 52);
       now_ticks = SimEnv::now_ticks();
@@ -162,9 +164,12 @@ void run_synthetic_producer(DeviceContext& context) {
   events.mark("synthetic_producer.begin", args.lanes);
   context.run_units(args.lanes, [&](std::uint32_t lane) {
     switch (args.record_bytes) {
-      case 64: return run_lane<64>(context, args, lane, counts);
-      case 128: return run_lane<128>(context, args, lane, counts);
-      default: return run_lane<32>(context, args, lane, counts);
+      case 64:
+        return run_lane<64>(context, args, lane, counts);
+      case 128:
+        return run_lane<128>(context, args, lane, counts);
+      default:
+        return run_lane<32>(context, args, lane, counts);
     }
   });
   events.mark("synthetic_producer.end", args.lanes);
@@ -197,8 +202,7 @@ Expected<WorkloadLaunch> plan_synthetic_producer(const SyntheticOptions& options
   args.records = options.records;
   if (options.seconds == 0 && options.records == 0) args.records = 1'000'000;
   args.frame_bytes = options.frame_bytes;
-  std::memcpy(args.accepted_counts, options.accepted_counts.data(),
-              options.accepted_counts.size());
+  std::memcpy(args.accepted_counts, options.accepted_counts.data(), options.accepted_counts.size());
 
   WorkloadLaunch launch;
   launch.program = kSyntheticProducer;

@@ -7,8 +7,9 @@ namespace tidemark {
 namespace {
 
 constexpr WorkloadInfo kWorkloads[] = {
-    {kSyntheticProducer, "writes task spans at a chosen rate from a chosen number of lanes; no "
-                         "compute, so it shows the recorder alone",
+    {kSyntheticProducer,
+     "writes task spans at a chosen rate from a chosen number of lanes; no "
+     "compute, so it shows the recorder alone",
      "default"},
 };
 

@@ -18,8 +18,9 @@ void add_problem(CheckResult& result, std::string problem) {
 void check_report(CheckResult& result) {
   const RunReport& report = result.report;
   if (report.status == "running")
-    add_problem(result, "run.json says the run is still going on; 'tidemark recover' finishes a "
-                        "run whose host was killed");
+    add_problem(result,
+                "run.json says the run is still going on; 'tidemark recover' finishes a "
+                "run whose host was killed");
   if (report.workload.empty() || report.platform.empty() || report.status.empty())
     add_problem(result, "run.json lacks a required field");
   if (!report.loss_known)

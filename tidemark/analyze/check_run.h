@@ -26,7 +26,8 @@ struct CheckResult {
 };
 
 // Judges one page's content; returns how many records it verified and appends what is wrong.
-using ContentCheck = std::function<std::uint64_t(const CapturedPage& page, std::vector<std::string>& problems)>;
+using ContentCheck =
+    std::function<std::uint64_t(const CapturedPage& page, std::vector<std::string>& problems)>;
 
 Expected<CheckResult> check_run(const std::string& directory, const ContentCheck& content_check);
 

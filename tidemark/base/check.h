@@ -5,6 +5,6 @@
 
 #include "tidemark/base/host_device.h"
 
-#define CHECK(condition)                                                             \
-  (static_cast<bool>(condition) ? static_cast<void>(0)                               \
+#define CHECK(condition)                               \
+  (static_cast<bool>(condition) ? static_cast<void>(0) \
                                 : ::tidemark::stop_here(#condition, __FILE__, __LINE__))

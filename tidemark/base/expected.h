@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
-#include <tl/expected.hpp>
 #include <utility>
 
 #include <fmt/format.h>
+#include <tl/expected.hpp>
 
 namespace tidemark {
 

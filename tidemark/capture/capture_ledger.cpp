@@ -51,10 +51,9 @@ class LedgerReader {
  private:
   PageFault check(const PageHeaderImage& header, const IndexEntry& chunk,
                   std::size_t payload_bytes) const {
-    const PageExpectation expected{
-        .run_id = reader_.run_id(),
-        .lane_count = static_cast<std::uint32_t>(ledger_.lanes.size()),
-        .payload_bytes = page_bytes_ - kPageHeaderBytes};
+    const PageExpectation expected{.run_id = reader_.run_id(),
+                                   .lane_count = static_cast<std::uint32_t>(ledger_.lanes.size()),
+                                   .payload_bytes = page_bytes_ - kPageHeaderBytes};
     if (const auto fault = check_page(header, expected); fault != PageFault::kNone) return fault;
     if (header.lane != chunk.lane) return PageFault::kWrongLane;
     if (header.sequence != chunk.sequence) return PageFault::kWrongSequence;

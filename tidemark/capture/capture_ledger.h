@@ -49,9 +49,9 @@ struct CapturedPage {
 
 // Reads every page of the capture. `lanes` comes from the capture's description. The ledgers are
 // left open: finish_lanes closes them. Pages of one lane are visited in sequence.
-Expected<CaptureLedger> read_ledger(
-    CaptureReader& reader, std::vector<LanePlan> lanes, std::uint32_t page_bytes,
-    const std::function<void(const CapturedPage&)>& visit = {});
+Expected<CaptureLedger> read_ledger(CaptureReader& reader, std::vector<LanePlan> lanes,
+                                    std::uint32_t page_bytes,
+                                    const std::function<void(const CapturedPage&)>& visit = {});
 
 // Closes every ledger with the lanes chunk, or without it if there is none.
 void finish_lanes(CaptureLedger& ledger);

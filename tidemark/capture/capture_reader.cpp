@@ -136,7 +136,7 @@ std::uint64_t CaptureReader::scan_chunk(const ChunkHeader& header) {
   if (header.payload_bytes > kChunkPayloadMax ||
       header.payload_bytes > file_bytes_ - begin - sizeof(ChunkHeader)) {
     note(damage_, begin, file_bytes_ - begin,
-                fmt::format("chunk of lane {} page {} cut off", header.lane, header.sequence));
+         fmt::format("chunk of lane {} page {} cut off", header.lane, header.sequence));
     return chunk_span(0);
   }
   if (run_id_ == 0) run_id_ = header.run_id;
@@ -146,7 +146,7 @@ std::uint64_t CaptureReader::scan_chunk(const ChunkHeader& header) {
   }
   if (!read(entry)) {
     note(damage_, begin, chunk_span(header.payload_bytes),
-                fmt::format("payload of lane {} page {} damaged", header.lane, header.sequence));
+         fmt::format("payload of lane {} page {} damaged", header.lane, header.sequence));
     return chunk_span(header.payload_bytes);
   }
   chunks_.push_back(entry);

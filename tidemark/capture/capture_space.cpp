@@ -119,9 +119,12 @@ void CaptureSpace::allocate_next(std::unique_lock<std::mutex>& lock) {
   int code = from + step > mapped_bytes_ ? EFBIG : 0;
   while (code == 0) {
     code = ::posix_fallocate(fd_.get(), static_cast<off_t>(from), static_cast<off_t>(step));
-    if (code == EINTR) code = 0;
-    else if (code == ENOSPC && step > 4096) step /= 2, code = 0;  // use the disk to its end
-    else break;
+    if (code == EINTR)
+      code = 0;
+    else if (code == ENOSPC && step > 4096)
+      step /= 2, code = 0;  // use the disk to its end
+    else
+      break;
   }
   if (code == 0) ::madvise(base_ + from, step, kPopulateWrite);
   lock.lock();

@@ -74,8 +74,8 @@ bool CaptureWriter::append(const PageDelivery& page) {
               .sequence = page.header.sequence,
               .payload_bytes = payload_bytes};
   if (page.payload != nullptr) {
-    chunk.payload_checksum = copy_with_checksum(to, &page.header, kPageHeaderBytes, page.payload,
-                                                page.payload_bytes);
+    chunk.payload_checksum =
+        copy_with_checksum(to, &page.header, kPageHeaderBytes, page.payload, page.payload_bytes);
   } else {
     std::memcpy(to, &page.header, kPageHeaderBytes);
     page.port->read(page.payload_offset, to + kPageHeaderBytes, page.payload_bytes);

@@ -2,10 +2,10 @@
 #include "tidemark/capture/streaming_copy.h"
 
 #define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cstring>
+
+#include <xxhash.h>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark check: verifies ledger, checksums, stamps and, where the workload allows it, content.
-#include <fmt/core.h>
-
 #include <memory>
+
+#include <fmt/core.h>
 
 #include "tidemark/analyze/check_run.h"
 #include "tidemark/cli/command_line.h"
@@ -26,12 +26,13 @@ int check(const std::string& named) {
   const LaneCounts& counted = result->counted;
   fmt::print("{}: {} chunks, {} pages, {}\n", *directory, with_commas(result->chunks),
              with_commas(result->pages), human_bytes(result->file_bytes));
-  fmt::print("  numbers    {} produced = {} delivered + {} recovered + {} dropped + {} "
-             "overwritten\n",
-             with_commas(counted.produced), with_commas(counted.delivered),
-             with_commas(counted.recovered), with_commas(counted.dropped),
-             with_commas(counted.overwritten));
-  if (content) fmt::print("  content    {} records verified\n", with_commas(result->verified_records));
+  fmt::print(
+      "  numbers    {} produced = {} delivered + {} recovered + {} dropped + {} "
+      "overwritten\n",
+      with_commas(counted.produced), with_commas(counted.delivered), with_commas(counted.recovered),
+      with_commas(counted.dropped), with_commas(counted.overwritten));
+  if (content)
+    fmt::print("  content    {} records verified\n", with_commas(result->verified_records));
   for (const auto& note : result->notes) fmt::print("  note       {}\n", note);
   for (const auto& problem : result->problems) fmt::print("  problem    {}\n", problem);
   if (!result->problems.empty()) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/cli/command_line.h"
 
-#include <fmt/core.h>
-
 #include <filesystem>
+
+#include <fmt/core.h>
 
 #include "tidemark/session/output_directory.h"
 #include "workloads/synthetic_producer.h"
@@ -11,7 +11,8 @@
 namespace tidemark::cli {
 namespace {
 
-constexpr const char* kFooter = R"(Exit codes: 0 ok, 1 results differ, 2 usage, 3 device error or hang, 4 records lost or damage,
+constexpr const char* kFooter =
+    R"(Exit codes: 0 ok, 1 results differ, 2 usage, 3 device error or hang, 4 records lost or damage,
 5 file system error, 130 SIGINT, 143 SIGTERM.
 
 A first try:
@@ -23,10 +24,14 @@ A first try:
 
 int exit_code_of(const Error& error) {
   switch (error.kind) {
-    case ErrorKind::kUsage: return kExitUsage;
-    case ErrorKind::kDevice: return 3;
-    case ErrorKind::kDamage: return 4;
-    case ErrorKind::kFile: return 5;
+    case ErrorKind::kUsage:
+      return kExitUsage;
+    case ErrorKind::kDevice:
+      return 3;
+    case ErrorKind::kDamage:
+      return 4;
+    case ErrorKind::kFile:
+      return 5;
   }
   return kExitUsage;
 }

@@ -3,8 +3,9 @@
 // leaves its exit code here; errors are printed as one line.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include <CLI/CLI.hpp>
 
 #include "tidemark/base/expected.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark export: artifacts from the capture, at any time.
-#include <fmt/core.h>
-
 #include <memory>
+
+#include <fmt/core.h>
 
 #include "tidemark/cli/command_line.h"
 #include "tidemark/export/export_run.h"
@@ -30,7 +30,8 @@ void add_export_command(CLI::App& app, Outcome& outcome) {
   auto* command = app.add_subcommand("export", "Make artifacts from a run's capture");
   auto args = std::make_shared<ExportArgs>();
   command->add_option("run", args->run, "Directory of the run (default: the newest in outputs/)");
-  command->add_option("files", args->files, "Artifacts to make (default: all of the run's streams)");
+  command->add_option("files", args->files,
+                      "Artifacts to make (default: all of the run's streams)");
   command->callback([args, &outcome] { outcome.exit_code = export_run(*args); });
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark list: what there is to run, and where.
-#include <fmt/core.h>
-
 #include <thread>
+
+#include <fmt/core.h>
 
 #include "tidemark/cli/command_line.h"
 #include "tidemark/device/platform_table.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark recover: finishes a run whose host was killed; lists and removes regions left behind.
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <iostream>
 #include <memory>
+
+#include <fmt/core.h>
 
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/run_summary.h"
@@ -27,9 +28,9 @@ int recover(const RecoverArgs& args) {
   const auto directory = resolve_run(args.run);
   if (!directory) return report_error(directory.error());
   const auto result = recover_run(*directory, [&](const std::string& path, RunReport& report) {
-    return export_automatically(path, report,
-                                {.limit = args.export_limit,
-                                 .only_on_request = report.workload == kSyntheticProducer});
+    return export_automatically(
+        path, report,
+        {.limit = args.export_limit, .only_on_request = report.workload == kSyntheticProducer});
   });
   if (!result) return report_error(result.error());
   if (result->already_complete)
@@ -41,10 +42,10 @@ int recover(const RecoverArgs& args) {
 }
 
 void print_region(const StaleRegion& region) {
-  const char* state = region.run_id == 0      ? "not readable"
-                      : region.host_alive     ? "running"
-                      : region.device_alive   ? "host gone, device process still there"
-                                              : "left behind";
+  const char* state = region.run_id == 0    ? "not readable"
+                      : region.host_alive   ? "running"
+                      : region.device_alive ? "host gone, device process still there"
+                                            : "left behind";
   fmt::print("{}  {:>10}  {}\n", region.path, human_bytes(region.bytes), state);
   if (!region.run_directory.empty())
     fmt::print("    {}{}\n", region.host_alive ? "" : "tidemark recover ", region.run_directory);
@@ -74,7 +75,8 @@ int list_and_clean(const RecoverArgs& args) {
     return kExitUsage;
   }
   for (const auto& region : dead) {
-    if (::unlink(region.path.c_str()) != 0) return report_error(file_failure("remove", region.path).value());
+    if (::unlink(region.path.c_str()) != 0)
+      return report_error(file_failure("remove", region.path).value());
     fmt::print("removed {}\n", region.path);
   }
   return 0;
@@ -87,10 +89,12 @@ void add_recover_command(CLI::App& app, Outcome& outcome) {
   auto args = std::make_shared<RecoverArgs>();
   command->add_option("run", args->run, "Directory of the run (default: the newest in outputs/)");
   command->add_flag("--list", args->list, "List the regions in shared memory");
-  command->add_flag("--clean", args->clean, "Remove regions whose processes are gone, after asking");
+  command->add_flag("--clean", args->clean,
+                    "Remove regions whose processes are gone, after asking");
   command->add_flag("--yes", args->yes, "With --clean: do not ask");
-  command->add_option("--export-limit", args->export_limit,
-                      "Records above which a JSON artifact is written only on request")
+  command
+      ->add_option("--export-limit", args->export_limit,
+                   "Records above which a JSON artifact is written only on request")
       ->capture_default_str();
   command->callback([args, &outcome] {
     outcome.exit_code = args->list || args->clean ? list_and_clean(*args) : recover(*args);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark run: runs a workload, records it, and says how it went.
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <memory>
+
+#include <fmt/core.h>
 
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/run_options.h"
@@ -16,8 +17,8 @@ namespace {
 
 void show_progress(const RunProgress& progress) {
   if (progress.elapsed_ms < 500) return;
-  fmt::print(stderr, "\r  {:>6.1f} s  {} records drained ", static_cast<double>(progress.elapsed_ms) / 1000,
-             with_commas(progress.records));
+  fmt::print(stderr, "\r  {:>6.1f} s  {} records drained ",
+             static_cast<double>(progress.elapsed_ms) / 1000, with_commas(progress.records));
   std::fflush(stderr);
 }
 

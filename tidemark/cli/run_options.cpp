@@ -77,30 +77,42 @@ Expected<double> parse_rate(const std::string& text) {
 void bind_recorder_options(CLI::App& command, RunOptions& options) {
   RunRequest& request = options.request;
   const char* group = "Recorder";
-  command.add_option("--policy", options.policies,
-                     "[STREAM=]wait|drop|keep-last; may be given several times")
+  command
+      .add_option("--policy", options.policies,
+                  "[STREAM=]wait|drop|keep-last; may be given several times")
       ->group(group);
   command.add_option("--keep-pages", request.keep_pages, "Pages a keep-last lane owns (>= 2)")
-      ->capture_default_str()->group(group);
+      ->capture_default_str()
+      ->group(group);
   command.add_option("--page-bytes", request.page_bytes, "Bytes of one page")
-      ->capture_default_str()->group(group);
-  command.add_option("--pool-bytes", request.pool_bytes,
-                     "Bytes of the shared page pool; 0 sizes it to the lanes")
-      ->capture_default_str()->group(group);
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--pool-bytes", request.pool_bytes,
+                  "Bytes of the shared page pool; 0 sizes it to the lanes")
+      ->capture_default_str()
+      ->group(group);
   command.add_option("--drain-threads", request.drain_threads, "Threads that drain pages")
-      ->capture_default_str()->group(group);
-  command.add_option("--drain-timeout-ms", request.drain_timeout_ms,
-                     "A waiting producer gives up when nothing at all was drained for so long")
-      ->capture_default_str()->group(group);
-  command.add_option("--op-timeout-ms", request.op_timeout_ms,
-                     "Limit for the whole launch; 0: none")
-      ->capture_default_str()->group(group);
-  command.add_option("--export-limit", options.export_limit,
-                     "Records above which a JSON artifact is written only on request")
-      ->capture_default_str()->group(group);
-  command.add_option("--inject", options.injections,
-                     "Faults for tests: drain_pause_ms=N (once), drain_slow=N (microseconds per "
-                     "page), drain_stop")
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--drain-timeout-ms", request.drain_timeout_ms,
+                  "A waiting producer gives up when nothing at all was drained for so long")
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--op-timeout-ms", request.op_timeout_ms, "Limit for the whole launch; 0: none")
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--export-limit", options.export_limit,
+                  "Records above which a JSON artifact is written only on request")
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--inject", options.injections,
+                  "Faults for tests: drain_pause_ms=N (once), drain_slow=N (microseconds per "
+                  "page), drain_stop")
       ->group(group);
 }
 
@@ -108,25 +120,32 @@ void bind_synthetic_options(CLI::App& command, RunOptions& options) {
   SyntheticOptions& synthetic = options.synthetic;
   const char* group = "synthetic_producer";
   command.add_option("--lanes", synthetic.lanes, "Producers, one lane each")
-      ->capture_default_str()->group(group);
+      ->capture_default_str()
+      ->group(group);
   command.add_option("--record-bytes", synthetic.record_bytes, "32, 64 or 128")
-      ->capture_default_str()->group(group);
+      ->capture_default_str()
+      ->group(group);
   command.add_option("--rate", options.rate, "Records per second and lane, or max")
-      ->capture_default_str()->group(group);
+      ->capture_default_str()
+      ->group(group);
   command.add_option("--seconds", synthetic.seconds, "How long to write")->group(group);
-  command.add_option("--records", synthetic.records,
-                     "How many to write per lane (default 1000000 without --seconds)")
+  command
+      .add_option("--records", synthetic.records,
+                  "How many to write per lane (default 1000000 without --seconds)")
       ->group(group);
   command.add_flag("--burst", synthetic.burst, "Eight pages at full speed, then silence")
       ->group(group);
-  command.add_option("--writing-lanes", synthetic.writing_lanes,
-                     "Only the first N lanes write; the others are opened and closed")
+  command
+      .add_option("--writing-lanes", synthetic.writing_lanes,
+                  "Only the first N lanes write; the others are opened and closed")
       ->group(group);
-  command.add_option("--frame-bytes", synthetic.frame_bytes,
-                     "Each lane also writes frames of up to so many bytes")
+  command
+      .add_option("--frame-bytes", synthetic.frame_bytes,
+                  "Each lane also writes frames of up to so many bytes")
       ->group(group);
-  command.add_option("--accepted-counts", synthetic.accepted_counts,
-                     "A file in which each lane counts what was accepted (16 bytes per lane)")
+  command
+      .add_option("--accepted-counts", synthetic.accepted_counts,
+                  "A file in which each lane counts what was accepted (16 bytes per lane)")
       ->group(group);
 }
 
@@ -140,9 +159,10 @@ void bind_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("-d,--device", options.device, "Device number")->capture_default_str();
   command.add_option("--runtime", options.runtime, "How the task graph is built")
       ->capture_default_str();
-  command.add_option("--isolation", options.isolation,
-                     "process: the device is a process of its own; thread: for sanitizers and "
-                     "debuggers")
+  command
+      .add_option("--isolation", options.isolation,
+                  "process: the device is a process of its own; thread: for sanitizers and "
+                  "debuggers")
       ->capture_default_str();
   command.add_option("--seed", options.seed, "Seed of everything random")->capture_default_str();
   command.add_flag("--json", options.json, "Print run.json instead of the summary");

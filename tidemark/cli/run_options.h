@@ -2,10 +2,11 @@
 // The flags of 'tidemark run' and how their texts become a request.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include <CLI/CLI.hpp>
 
 #include "tidemark/export/export_run.h"
 #include "tidemark/session/run_request.h"

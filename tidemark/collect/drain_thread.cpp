@@ -39,13 +39,12 @@ std::uint64_t thread_cpu_ns() {
 DrainThread::DrainThread(Drainer* drainer, std::uint32_t index, LaneRange range)
     : drainer_(drainer), index_(index), range_(range), published_(range.last - range.first) {
   const RegionPlan& plan = *drainer->plan_;
-  const PageExpectation expected{
-      .run_id = plan.identity.run_id,
-      .lane_count = static_cast<std::uint32_t>(plan.lanes.size()),
-      .payload_bytes = plan.layout.payload_bytes()};
+  const PageExpectation expected{.run_id = plan.identity.run_id,
+                                 .lane_count = static_cast<std::uint32_t>(plan.lanes.size()),
+                                 .payload_bytes = plan.layout.payload_bytes()};
   for (LaneIndex lane = range.first; lane < range.last; ++lane)
-    lanes_.push_back(Lane{.exchange = {drainer->port_, &plan.layout, lane, expected},
-                          .plan = plan.lanes[lane]});
+    lanes_.push_back(
+        Lane{.exchange = {drainer->port_, &plan.layout, lane, expected}, .plan = plan.lanes[lane]});
 }
 
 void DrainThread::hand_first_pages() {
@@ -122,8 +121,8 @@ std::uint32_t DrainThread::pass() {
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     Lane& lane = lanes_[i];
     // A torn or hostile counter is only a reason to look; the slot itself decides.
-    const std::uint64_t pending = std::min<std::uint64_t>(
-        published_[i] - lane.exchange.received(), layout.shape.ring_slots);
+    const std::uint64_t pending =
+        std::min<std::uint64_t>(published_[i] - lane.exchange.received(), layout.shape.ring_slots);
     if (pending > 0) {
       full_pages += pending;
       moved += drain_lane(lane, pending);
@@ -146,9 +145,9 @@ std::uint32_t DrainThread::drain_lane(Lane& lane, std::uint64_t pending) {
     deliver(lane, *received);
     recycle(lane, *received);
     drained_pages.store(++stats_.pages, std::memory_order_relaxed);
-    drainer_->port_->store(offsetof(RegionHeader, host) +
-                               offsetof(RegionHostWords, drained_pages) + index_ * 8,
-                           stats_.pages);
+    drainer_->port_->store(
+        offsetof(RegionHeader, host) + offsetof(RegionHostWords, drained_pages) + index_ * 8,
+        stats_.pages);
     inject_after_page();
   }
   if (moved > 0) {
@@ -219,9 +218,9 @@ void DrainThread::deliver(Lane& lane, const ReceivedPage& received) {
   const std::uint64_t lost =
       ledger.counts().dropped_by[static_cast<std::size_t>(DropReason::kFileError)];
   if (lost != lost_before)
-    drainer_->port_->store(drainer_->plan_->layout.lane_offset(lane.exchange.lane()) +
-                               offsetof(LaneEntry, host),
-                           lost);
+    drainer_->port_->store(
+        drainer_->plan_->layout.lane_offset(lane.exchange.lane()) + offsetof(LaneEntry, host),
+        lost);
   drained_records.fetch_add(header.record_count, std::memory_order_relaxed);
 }
 
@@ -234,8 +233,7 @@ void DrainThread::recycle(Lane& lane, const ReceivedPage& received) {
     marks |= kWorn;
   const bool own_page = received.page >= drainer_->plan_->pool_page_count();
   const std::uint64_t held = lane.exchange.held();
-  if (own_page || held == 0 ||
-      (held < fair_share() && !drainer_->pool_.anybody_starves())) {
+  if (own_page || held == 0 || (held < fair_share() && !drainer_->pool_.anybody_starves())) {
     hand(lane, received.page);
   } else {
     drainer_->pool_.give_back(received.page);

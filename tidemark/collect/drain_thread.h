@@ -32,7 +32,7 @@ class DrainThread {
   struct Lane {
     LaneExchange exchange;
     bool starving = false;  // as the pool counts it
-    bool active = false;  // published something lately
+    bool active = false;    // published something lately
     LanePlan plan{};
     std::uint64_t last_active_pass = 0;
   };

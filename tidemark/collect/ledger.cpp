@@ -85,8 +85,12 @@ void LaneLedger::add_page(const PageHeaderImage& header, PageFate fate,
   next_number_ += header.record_count;
   const std::uint64_t count = take_orphan(header, header.record_count, fate);
   switch (fate) {
-    case PageFate::kDelivered: counts_.delivered += count; break;
-    case PageFate::kRecovered: counts_.recovered += count; break;
+    case PageFate::kDelivered:
+      counts_.delivered += count;
+      break;
+    case PageFate::kRecovered:
+      counts_.recovered += count;
+      break;
     case PageFate::kFileError:
       counts_.dropped += count;
       counts_.dropped_by[kFileErrorIndex] += count;

@@ -31,7 +31,11 @@ class LeftoverReader {
  public:
   LeftoverReader(const RegionPort& port, const RegionPlan& plan, PageSink& sink,
                  std::vector<LaneLedger>& ledgers, Leftovers& result)
-      : port_(port), plan_(plan), sink_(sink), ledgers_(ledgers), result_(result),
+      : port_(port),
+        plan_(plan),
+        sink_(sink),
+        ledgers_(ledgers),
+        result_(result),
         page_(plan.layout.shape.page_bytes) {}
 
   void take(const Candidate& candidate) {
@@ -44,13 +48,12 @@ class LeftoverReader {
     if (open) header.used_bytes = static_cast<std::uint32_t>(counts.used_bytes);
     LaneLedger& ledger = ledgers_[candidate.lane];
     const PageFate fate = fate_of(candidate.lane);
-    const bool says_nothing = header.used_bytes == 0 && header.dropped_before == 0 &&
-                              header.stall_ticks == 0;
-    const bool kept =
-        says_nothing || sink_.append({.header = header,
-                                      .payload_bytes = header.used_bytes,
-                                      .recovered = fate == PageFate::kRecovered,
-                                      .payload = payload.data()});
+    const bool says_nothing =
+        header.used_bytes == 0 && header.dropped_before == 0 && header.stall_ticks == 0;
+    const bool kept = says_nothing || sink_.append({.header = header,
+                                                    .payload_bytes = header.used_bytes,
+                                                    .recovered = fate == PageFate::kRecovered,
+                                                    .payload = payload.data()});
     ledger.add_counted_page(header, counts, kept ? fate : PageFate::kFileError);
     ++result_.pages;
   }
@@ -82,9 +85,9 @@ class LeftoverReader {
 
   // Pages of a keep-last lane that closed are where they belong; everything else was rescued.
   [[nodiscard]] PageFate fate_of(LaneIndex lane) const {
-    const bool keeps = plan_.lanes[lane].overflow == static_cast<std::uint16_t>(Overflow::kKeepLast);
-    const bool closed =
-        result_.words[lane].state == static_cast<std::uint32_t>(LaneState::kClosed);
+    const bool keeps =
+        plan_.lanes[lane].overflow == static_cast<std::uint16_t>(Overflow::kKeepLast);
+    const bool closed = result_.words[lane].state == static_cast<std::uint32_t>(LaneState::kClosed);
     return keeps && closed ? PageFate::kDelivered : PageFate::kRecovered;
   }
 

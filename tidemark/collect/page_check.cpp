@@ -7,19 +7,32 @@ namespace tidemark {
 
 std::string_view to_text(PageFault fault) {
   switch (fault) {
-    case PageFault::kNone: return "none";
-    case PageFault::kEmpty: return "empty page";
-    case PageFault::kForeignRun: return "page of another run";
-    case PageFault::kUnknownLane: return "page of an unknown lane";
-    case PageFault::kWrongLane: return "page of another lane";
-    case PageFault::kWrongSequence: return "page out of sequence";
-    case PageFault::kBadGeneration: return "impossible generation";
-    case PageFault::kWrongRecordSize: return "wrong record size";
-    case PageFault::kBadCount: return "impossible record count";
-    case PageFault::kBadFrameOffset: return "impossible frame offset";
-    case PageFault::kNotSealed: return "published but not sealed";
-    case PageFault::kBadPageIndex: return "impossible page index";
-    case PageFault::kChanging: return "rewritten while read";
+    case PageFault::kNone:
+      return "none";
+    case PageFault::kEmpty:
+      return "empty page";
+    case PageFault::kForeignRun:
+      return "page of another run";
+    case PageFault::kUnknownLane:
+      return "page of an unknown lane";
+    case PageFault::kWrongLane:
+      return "page of another lane";
+    case PageFault::kWrongSequence:
+      return "page out of sequence";
+    case PageFault::kBadGeneration:
+      return "impossible generation";
+    case PageFault::kWrongRecordSize:
+      return "wrong record size";
+    case PageFault::kBadCount:
+      return "impossible record count";
+    case PageFault::kBadFrameOffset:
+      return "impossible frame offset";
+    case PageFault::kNotSealed:
+      return "published but not sealed";
+    case PageFault::kBadPageIndex:
+      return "impossible page index";
+    case PageFault::kChanging:
+      return "rewritten while read";
   }
   return "unknown";
 }

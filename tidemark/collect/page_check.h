@@ -23,9 +23,9 @@ enum class PageFault : std::uint8_t {
   kWrongRecordSize,
   kBadCount,  // counts and bytes that cannot be
   kBadFrameOffset,
-  kNotSealed,    // published without a count
-  kBadPageIndex, // the ring names a page that does not exist or that the lane does not hold
-  kChanging,     // rewritten while it was read
+  kNotSealed,     // published without a count
+  kBadPageIndex,  // the ring names a page that does not exist or that the lane does not hold
+  kChanging,      // rewritten while it was read
 };
 inline constexpr std::size_t kPageFaultCount = 13;
 

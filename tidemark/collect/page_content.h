@@ -110,8 +110,7 @@ PageCounts for_each_fragment(const PageHeaderImage& header, std::span<const unsi
 
 inline PageCounts count_page(const PageHeaderImage& header,
                              std::span<const unsigned char> payload) {
-  if (header.record_bytes == 0)
-    return for_each_fragment(header, payload, [](const Fragment&) {});
+  if (header.record_bytes == 0) return for_each_fragment(header, payload, [](const Fragment&) {});
   return for_each_record(header, payload, [](std::uint64_t, const unsigned char*) {});
 }
 

@@ -98,8 +98,7 @@ void RegionPort::zero(std::uint64_t offset, std::uint64_t size) {
   }
 }
 
-LaneWordsImage read_lane_words(const RegionPort& port, const RegionLayout& layout,
-                               LaneIndex lane) {
+LaneWordsImage read_lane_words(const RegionPort& port, const RegionLayout& layout, LaneIndex lane) {
   LaneWordsImage image;
   port.read(layout.lane_offset(lane) + offsetof(LaneEntry, words), &image, sizeof(image));
   return image;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/device/process_identity.h"
 
-#include <fmt/format.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -9,6 +8,8 @@
 
 #include <fstream>
 #include <sstream>
+
+#include <fmt/format.h>
 
 #include "tidemark/base/unique_fd.h"
 

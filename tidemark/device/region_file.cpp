@@ -21,8 +21,7 @@ Expected<void> write_plan(const RegionFile& file, const RegionPlan& plan) {
   for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane)
     std::memcpy(head.data() + plan.layout.lane_offset(static_cast<LaneIndex>(lane)),
                 &plan.lanes[lane], sizeof(LanePlan));
-  if (::pwrite(file.fd.get(), head.data(), head.size(), 0) !=
-      static_cast<ssize_t>(head.size()))
+  if (::pwrite(file.fd.get(), head.data(), head.size(), 0) != static_cast<ssize_t>(head.size()))
     return file_failure("write", file.path);
   return {};
 }
@@ -34,8 +33,8 @@ std::string region_path(std::uint64_t run_id) {
 }
 
 Expected<RegionFile> create_region_file(const RegionPlan& plan) {
-  RegionFile file{.fd = {}, .path = region_path(plan.identity.run_id),
-                  .bytes = plan.layout.total_bytes};
+  RegionFile file{
+      .fd = {}, .path = region_path(plan.identity.run_id), .bytes = plan.layout.total_bytes};
   file.fd.reset(::open(file.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file.fd.valid()) return file_failure("create", file.path);
   const int code = ::posix_fallocate(file.fd.get(), 0, static_cast<off_t>(file.bytes));

@@ -56,8 +56,7 @@ LanePlan describe(const LaneRequest& lane) {
 }  // namespace
 
 Expected<RegionPlan> plan_region(const RegionRequest& request) {
-  if (auto possible = check_request(request); !possible)
-    return tl::unexpected(possible.error());
+  if (auto possible = check_request(request); !possible) return tl::unexpected(possible.error());
 
   const auto owners = static_cast<std::uint32_t>(
       std::count_if(request.lanes.begin(), request.lanes.end(), owns_pages));
@@ -67,10 +66,10 @@ Expected<RegionPlan> plan_region(const RegionRequest& request) {
 
   std::uint64_t pool_pages = request.pool_bytes / request.page_bytes;
   if (request.pool_bytes == 0)
-    pool_pages = pool_lanes == 0 ? 0
-                                 : std::max<std::uint64_t>(kPoolPagesDefaultMin,
-                                                           std::uint64_t{pool_lanes} *
-                                                               kPagesPerLaneDefault);
+    pool_pages = pool_lanes == 0
+                     ? 0
+                     : std::max<std::uint64_t>(kPoolPagesDefaultMin,
+                                               std::uint64_t{pool_lanes} * kPagesPerLaneDefault);
   if (pool_pages < pool_lanes)
     return failure(ErrorKind::kUsage,
                    "--pool-bytes {}: {} lanes need at least one page of {} bytes each ({} bytes)",
@@ -108,23 +107,23 @@ Expected<RegionPlan> plan_region(const RegionRequest& request) {
                    next_page, request.page_bytes);
   plan.layout = lay_out(shape);
   const ProcessIdentity host = this_process();
-  plan.identity = {.magic = kRegionMagic,
-                   .abi_version = kRegionAbiVersion,
-                   .header_bytes = kRegionHeaderBytes,
-                   .total_bytes = plan.layout.total_bytes,
-                   .run_id = request.run_id,
-                   .rank = request.rank,
-                   .device = request.device,
-                   .lane_count = lane_count,
-                   .drain_threads = request.drain_threads,
-                   .shape = shape,
-                   .pool_page_count = static_cast<std::uint32_t>(pool_pages),
-                   .drain_timeout_ticks =
-                       request.ticks_per_second / 1000 * request.drain_timeout_ms,
-                   .ticks_per_second = request.ticks_per_second,
-                   .host_pid = host.pid,
-                   .reserved = 0,
-                   .host_start_time = host.start_time};
+  plan.identity = {
+      .magic = kRegionMagic,
+      .abi_version = kRegionAbiVersion,
+      .header_bytes = kRegionHeaderBytes,
+      .total_bytes = plan.layout.total_bytes,
+      .run_id = request.run_id,
+      .rank = request.rank,
+      .device = request.device,
+      .lane_count = lane_count,
+      .drain_threads = request.drain_threads,
+      .shape = shape,
+      .pool_page_count = static_cast<std::uint32_t>(pool_pages),
+      .drain_timeout_ticks = request.ticks_per_second / 1000 * request.drain_timeout_ms,
+      .ticks_per_second = request.ticks_per_second,
+      .host_pid = host.pid,
+      .reserved = 0,
+      .host_start_time = host.start_time};
   return plan;
 }
 

@@ -31,8 +31,7 @@ Expected<OpenInput> open_input(const std::string& directory) {
   if (!description) return tl::unexpected(description.error());
   RunClock clock = read_clock(*reader);
   NameTexts names = read_names(*reader);
-  return OpenInput{std::move(*reader), std::move(*description), std::move(clock),
-                   std::move(names)};
+  return OpenInput{std::move(*reader), std::move(*description), std::move(clock), std::move(names)};
 }
 
 bool has_lane(const CaptureDescription& description, StreamId stream) {
@@ -65,10 +64,10 @@ Expected<void> export_automatically(const std::string& directory, RunReport& rep
     if (options.only_on_request || records > options.limit) {
       report.not_exported.push_back(
           {.file = file,
-           .reason = options.only_on_request
-                         ? "this workload exports only on request"
-                         : fmt::format("{} records, more than --export-limit {}", records,
-                                       options.limit),
+           .reason =
+               options.only_on_request
+                   ? "this workload exports only on request"
+                   : fmt::format("{} records, more than --export-limit {}", records, options.limit),
            .command = fmt::format("tidemark export {} {}", directory, file)});
       continue;
     }
@@ -84,8 +83,8 @@ Expected<std::vector<std::string>> export_files(const std::string& directory,
   std::vector<const Artifact*> wanted;
   for (const auto& file : files) {
     const auto list = artifacts();
-    const auto found = std::find_if(list.begin(), list.end(),
-                                    [&](const Artifact& artifact) { return artifact.file == file; });
+    const auto found = std::find_if(
+        list.begin(), list.end(), [&](const Artifact& artifact) { return artifact.file == file; });
     if (found == list.end()) {
       std::string known;
       for (const auto& artifact : list) known += fmt::format(" {}", artifact.file);

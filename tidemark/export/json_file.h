@@ -2,12 +2,12 @@
 // A JSON file written as a stream, in constant memory, and put in place whole by rename.
 #pragma once
 
-#include <rapidjson/filewritestream.h>
-#include <rapidjson/writer.h>
-
 #include <cstdio>
 #include <memory>
 #include <string>
+
+#include <rapidjson/filewritestream.h>
+#include <rapidjson/writer.h>
 
 #include "tidemark/base/expected.h"
 #include "tidemark/session/json.h"

@@ -29,9 +29,9 @@ class SwimlaneWriter {
     put(json, "l2_swimlane_level", 1);
     put_key(json, "tasks");
     json.StartArray();
-    auto ledger = read_ledger(input_.reader, input_.description.lanes,
-                              input_.description.page_bytes,
-                              [this](const CapturedPage& page) { take_page(page); });
+    auto ledger =
+        read_ledger(input_.reader, input_.description.lanes, input_.description.page_bytes,
+                    [this](const CapturedPage& page) { take_page(page); });
     json.EndArray();
     if (!ledger) return tl::unexpected(ledger.error());
     add_tail_gaps(*ledger);
@@ -46,7 +46,8 @@ class SwimlaneWriter {
   void take_page(const CapturedPage& page) {
     if (page.header.dropped_before > 0)
       gaps_.push_back({page.header.lane, page.header.gap_begin_ticks, page.header.gap_end_ticks,
-                       page.header.dropped_before, static_cast<DropReason>(page.header.gap_reason)});
+                       page.header.dropped_before,
+                       static_cast<DropReason>(page.header.gap_reason)});
     if (page.lane.stream != static_cast<std::uint16_t>(StreamId::kSwimlane)) return;
     for_each_record(page.header, page.payload, [&](std::uint64_t, const unsigned char* record) {
       std::uint64_t words[TaskSpan::kBytes / 8];
@@ -65,9 +66,8 @@ class SwimlaneWriter {
     put(json, "ring_id", span.task_id >> 32);
     put(json, "func_id", static_cast<std::uint32_t>(span.kernel));
     put(json, "func_name",
-        span.kernel < input_.description.kernels.size()
-            ? input_.description.kernels[span.kernel]
-            : fmt::format("kernel_{}", span.kernel));
+        span.kernel < input_.description.kernels.size() ? input_.description.kernels[span.kernel]
+                                                        : fmt::format("kernel_{}", span.kernel));
     put(json, "core_id", static_cast<std::uint32_t>(span.core));
     put(json, "core_type", std::string_view("aiv"));
     put(json, "block", span.block);
@@ -124,8 +124,8 @@ class SwimlaneWriter {
     const auto name = input_.names.find(event.name_hash);
     file_.line_break();
     json.StartObject();
-    put(json, "name", name == input_.names.end() ? fmt::format("0x{:016x}", event.name_hash)
-                                                 : name->second);
+    put(json, "name",
+        name == input_.names.end() ? fmt::format("0x{:016x}", event.name_hash) : name->second);
     put(json, "kind", std::string_view(event.kind == EventKind::kCounter ? "counter" : "mark"));
     put(json, "time_us", input_.clock.to_us(event.time_ticks));
     put(json, "value", event.value);

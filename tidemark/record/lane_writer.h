@@ -218,8 +218,8 @@ class LaneWriter {
     PageHeader& header = page_header();
     begin_ = cursor_ = region_->payload(page);
     const std::uint32_t payload_bytes = region_->layout().payload_bytes();
-    end_ = begin_ + (record_bytes_ == 0 ? payload_bytes
-                                        : payload_bytes / record_bytes_ * record_bytes_);
+    end_ = begin_ +
+           (record_bytes_ == 0 ? payload_bytes : payload_bytes / record_bytes_ * record_bytes_);
     generation_ = header.generation.load_own() + 1;
     header.sequence.store_relaxed(0);
     if (generation_ > kGenerationMax) wrap_generation();

@@ -13,12 +13,11 @@
 namespace tidemark {
 
 template <class R>
-concept TraceRecord =
-    std::is_trivially_copyable_v<R> && R::kBytes % kQuantumBytes == 0 &&
-    requires(const R& record, std::uint64_t* words) {
-      { R::kStream } -> std::convertible_to<StreamId>;
-      record.pack(words);
-    };
+concept TraceRecord = std::is_trivially_copyable_v<R> && R::kBytes % kQuantumBytes == 0 &&
+                      requires(const R& record, std::uint64_t* words) {
+  { R::kStream } -> std::convertible_to<StreamId>;
+  record.pack(words);
+};
 
 // Stores a record quantum by quantum, each under the page's stamp.
 template <class R>

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "tidemark/schema/field.h"
-#include "tidemark/schema/stream_id.h"
 #include "tidemark/schema/stamp.h"
+#include "tidemark/schema/stream_id.h"
 #include "tidemark/schema/task_span.h"
 #include "tidemark/schema/user_event.h"
 

@@ -205,11 +205,11 @@ void ActiveRun::close_capture() {
   std::vector<unsigned char> records(plan_.lanes.size() * sizeof(LaneRecord), 0);
   for (LaneIndex lane = 0; lane < plan_.lanes.size(); ++lane) {
     const LaneCounts& counts = drainer_->ledgers()[lane].counts();
-    LaneRecord record{.plan = plan_.lanes[lane],
-                      .words = leftovers_.words[lane],
-                      .file_error_dropped =
-                          counts.dropped_by[static_cast<std::size_t>(DropReason::kFileError)],
-                      .reserved = {}};
+    LaneRecord record{
+        .plan = plan_.lanes[lane],
+        .words = leftovers_.words[lane],
+        .file_error_dropped = counts.dropped_by[static_cast<std::size_t>(DropReason::kFileError)],
+        .reserved = {}};
     std::memcpy(records.data() + lane * sizeof(record), &record, sizeof(record));
   }
   if (auto put = capture_->append_lanes(records, false); !put) note_file_error(put.error());

@@ -13,12 +13,18 @@ namespace {
 
 const char* to_text(FieldType type) {
   switch (type) {
-    case FieldType::kU16: return "u16";
-    case FieldType::kU32: return "u32";
-    case FieldType::kU64: return "u64";
-    case FieldType::kI64: return "i64";
-    case FieldType::kTicks48: return "ticks48";
-    case FieldType::kHash64: return "name_hash";
+    case FieldType::kU16:
+      return "u16";
+    case FieldType::kU32:
+      return "u32";
+    case FieldType::kU64:
+      return "u64";
+    case FieldType::kI64:
+      return "i64";
+    case FieldType::kTicks48:
+      return "ticks48";
+    case FieldType::kHash64:
+      return "name_hash";
   }
   return "unknown";
 }
@@ -67,7 +73,8 @@ Expected<rapidjson::Document> parse(CaptureReader& reader, const IndexEntry& chu
   const auto bytes = reader.read(chunk);
   if (!bytes) return tl::unexpected(bytes.error());
   rapidjson::Document document;
-  document.Parse<rapidjson::kParseIterativeFlag>(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  document.Parse<rapidjson::kParseIterativeFlag>(reinterpret_cast<const char*>(bytes->data()),
+                                                 bytes->size());
   if (document.HasParseError() || !document.IsObject())
     return failure(ErrorKind::kDamage, "the chunk at {} is not a JSON object", chunk.file_offset);
   return document;

@@ -2,14 +2,14 @@
 // The few JSON habits all writers and readers here share.
 #pragma once
 
-#include <rapidjson/document.h>
-#include <rapidjson/prettywriter.h>
-#include <rapidjson/stringbuffer.h>
-
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>
+
+#include <rapidjson/document.h>
+#include <rapidjson/prettywriter.h>
+#include <rapidjson/stringbuffer.h>
 
 namespace tidemark {
 

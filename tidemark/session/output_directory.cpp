@@ -14,10 +14,19 @@ namespace {
 constexpr const char* kOutputs = "outputs";
 
 // Every name a run may have left in its directory; nothing else is touched.
-constexpr const char* kRunFiles[] = {
-    "run.json",   "run.json.part", kCaptureFile,           "tensor_dump",   "scope_stats",
-    "scope_stats.json", "l2_swimlane_records.json", "name_map.json", "deps.json",
-    "hang.json",  "hang.txt",      "trace.pftrace",        "report.html"};
+constexpr const char* kRunFiles[] = {"run.json",
+                                     "run.json.part",
+                                     kCaptureFile,
+                                     "tensor_dump",
+                                     "scope_stats",
+                                     "scope_stats.json",
+                                     "l2_swimlane_records.json",
+                                     "name_map.json",
+                                     "deps.json",
+                                     "hang.json",
+                                     "hang.txt",
+                                     "trace.pftrace",
+                                     "report.html"};
 
 }  // namespace
 
@@ -31,13 +40,16 @@ Expected<void> make_output_directory(const std::string& path, bool force) {
                          fs::exists(fs::path(path) / kCaptureFile, code);
   if (!holds_run) return {};
   if (!force)
-    return failure(ErrorKind::kUsage, "{} already holds a run; choose another --output-prefix or "
-                   "add --force to replace it", path);
+    return failure(ErrorKind::kUsage,
+                   "{} already holds a run; choose another --output-prefix or "
+                   "add --force to replace it",
+                   path);
   if (const auto old = read_run_report(path);
       old && !old->region_path.empty() && fs::exists(old->region_path, code))
     return failure(ErrorKind::kUsage,
                    "{} holds a run that is going on or was never recovered; run 'tidemark recover "
-                   "{}' first", path, path);
+                   "{}' first",
+                   path, path);
   for (const char* name : kRunFiles) {
     fs::remove_all(fs::path(path) / name, code);
     if (code) return failure(ErrorKind::kFile, "remove {}/{}: {}", path, name, code.message());

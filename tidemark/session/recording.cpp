@@ -11,7 +11,8 @@ namespace tidemark {
 
 Expected<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& options) {
   if (options.policy == Overflow::kKeepLast)
-    return failure(ErrorKind::kUsage, "keep-last lanes are planned before launch; a recording's "
+    return failure(ErrorKind::kUsage,
+                   "keep-last lanes are planned before launch; a recording's "
                    "lanes are opened at run time and can wait or drop");
   RunRequest request;
   request.workload = options.name;

@@ -128,7 +128,8 @@ Expected<OpenCapture> open_capture(const std::string& path, const RunReport& rep
       open.ledger.lanes.push_back(
           {.plan = lane, .ledger = LaneLedger(static_cast<Overflow>(lane.overflow))});
   if (!described && plan != nullptr) {
-    auto put = open.writer->append_text(ChunkType::kDescription, describe_capture(open.description));
+    auto put =
+        open.writer->append_text(ChunkType::kDescription, describe_capture(open.description));
     if (!put) return tl::unexpected(put.error());
   }
   return open;
@@ -155,8 +156,8 @@ void merge_region(const DeadRegion& region, OpenCapture& open, RecoverResult& re
     captured.ledger = ledgers[lane];
     captured.words = leftovers.words[lane];
     captured.has_words = true;
-    captured.file_error_dropped = region.port.load(region.plan.layout.lane_offset(lane) +
-                                                   offsetof(LaneEntry, host));
+    captured.file_error_dropped =
+        region.port.load(region.plan.layout.lane_offset(lane) + offsetof(LaneEntry, host));
     const LaneRecord record{.plan = captured.plan,
                             .words = captured.words,
                             .file_error_dropped = captured.file_error_dropped,
@@ -164,10 +165,8 @@ void merge_region(const DeadRegion& region, OpenCapture& open, RecoverResult& re
     std::memcpy(records.data() + lane * sizeof(record), &record, sizeof(record));
   }
   const std::uint64_t device = offsetof(RegionHeader, device);
-  open.clock.launch_ticks =
-      region.port.load(device + offsetof(RegionDeviceWords, launch_ticks));
-  open.clock.finish_ticks =
-      region.port.load(device + offsetof(RegionDeviceWords, finish_ticks));
+  open.clock.launch_ticks = region.port.load(device + offsetof(RegionDeviceWords, launch_ticks));
+  open.clock.finish_ticks = region.port.load(device + offsetof(RegionDeviceWords, finish_ticks));
   open.clock.ticks_per_second = region.plan.identity.ticks_per_second;
   open.names.merge(read_names(region.port, region.plan.layout));
   RunClock news = open.clock;
@@ -241,8 +240,7 @@ Expected<RecoverResult> recover_run(const std::string& directory,
   }
   report.status = "recovered";
   if (export_artifacts)
-    if (auto exported = export_artifacts(directory, report);
-        !exported && result.file_error.empty())
+    if (auto exported = export_artifacts(directory, report); !exported && result.file_error.empty())
       result.file_error = exported.error().message;
   report.region_path.clear();
   report.exit_code = decide_exit_code(report, result.file_error);
@@ -259,13 +257,12 @@ std::vector<StaleRegion> list_regions() {
   for (const auto& entry : fs::directory_iterator(kRegionDirectory, code)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with("tidemark-") || !name.ends_with(".region")) continue;
-    StaleRegion region{.path = entry.path().string(), .bytes = 0, .run_id = 0,
-                       .run_directory = {}};
+    StaleRegion region{.path = entry.path().string(), .bytes = 0, .run_id = 0, .run_directory = {}};
     if (auto file = open_region_file(region.path, RegionLock::kNone)) {
       region.bytes = file->bytes;
       auto port = RegionPort::open(*file, Transport::kCopied);
-      auto plan = port ? read_plan(*port, region.path)
-                       : Expected<RegionPlan>(tl::unexpected(port.error()));
+      auto plan =
+          port ? read_plan(*port, region.path) : Expected<RegionPlan>(tl::unexpected(port.error()));
       if (plan) {
         region.run_id = plan->identity.run_id;
         region.host_alive = is_alive({plan->identity.host_pid, plan->identity.host_start_time});

@@ -8,9 +8,12 @@ namespace {
 
 const char* state_text(const LaneWordsImage& words, const LaneCounts& counts) {
   switch (static_cast<LaneState>(words.state)) {
-    case LaneState::kUnopened: return "unknown";
-    case LaneState::kOpen: return "open";
-    case LaneState::kClosed: return counts.produced == 0 ? "clean" : "closed";
+    case LaneState::kUnopened:
+      return "unknown";
+    case LaneState::kOpen:
+      return "open";
+    case LaneState::kClosed:
+      return counts.produced == 0 ? "clean" : "closed";
   }
   return "unknown";
 }

@@ -9,9 +9,8 @@
 namespace tidemark {
 namespace {
 
-constexpr DropReason kReasons[] = {DropReason::kNoPage, DropReason::kHostGone,
-                                   DropReason::kAborted, DropReason::kFileError,
-                                   DropReason::kDeviceLost};
+constexpr DropReason kReasons[] = {DropReason::kNoPage, DropReason::kHostGone, DropReason::kAborted,
+                                   DropReason::kFileError, DropReason::kDeviceLost};
 
 void put_counts(JsonWriter& json, const LaneCounts& counts, const RunReport& report) {
   put(json, "produced", counts.produced);
@@ -145,20 +144,28 @@ std::string run_id_text(std::uint64_t run_id) { return fmt::format("{:016x}", ru
 
 const char* to_text(Overflow overflow) {
   switch (overflow) {
-    case Overflow::kWait: return "wait";
-    case Overflow::kDrop: return "drop";
-    case Overflow::kKeepLast: return "keep-last";
+    case Overflow::kWait:
+      return "wait";
+    case Overflow::kDrop:
+      return "drop";
+    case Overflow::kKeepLast:
+      return "keep-last";
   }
   return "unknown";
 }
 
 const char* to_text(DropReason reason) {
   switch (reason) {
-    case DropReason::kNoPage: return "no_page";
-    case DropReason::kHostGone: return "host_gone";
-    case DropReason::kAborted: return "aborted";
-    case DropReason::kFileError: return "file_error";
-    case DropReason::kDeviceLost: return "device_lost";
+    case DropReason::kNoPage:
+      return "no_page";
+    case DropReason::kHostGone:
+      return "host_gone";
+    case DropReason::kAborted:
+      return "aborted";
+    case DropReason::kFileError:
+      return "file_error";
+    case DropReason::kDeviceLost:
+      return "device_lost";
   }
   return "unknown";
 }

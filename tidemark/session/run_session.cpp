@@ -57,8 +57,9 @@ RunError device_fault(const DeviceExit& exit) {
       error.error_class = "signal";
       error.message = fmt::format("the device process was ended by signal {} ({})", exit.code,
                                   ::strsignal(exit.code));
-      error.hint = "what was recorded before it is in the capture; run with --isolation thread "
-                   "under a debugger to catch it";
+      error.hint =
+          "what was recorded before it is in the capture; run with --isolation thread "
+          "under a debugger to catch it";
       break;
     case DeviceExit::Kind::kFinished:
       error.error_class = "launch";
@@ -137,8 +138,9 @@ Expected<RunResult> run_session(const RunRequest& request) {
                             .name = "FILE_ERROR",
                             .error_class = "file",
                             .message = run.file_error(),
-                            .hint = "free space or choose another --output-prefix; what was "
-                                    "written before it is readable"};
+                            .hint =
+                                "free space or choose another --output-prefix; what was "
+                                "written before it is readable"};
   run.write_report();
   run.remove_region();
   const int exit_code = report.exit_code == 0 && !run.file_error().empty() ? 5 : report.exit_code;

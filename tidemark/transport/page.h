@@ -40,7 +40,7 @@ struct PageHeader {
   SharedWord<std::uint64_t> dropped_before;   // attempts refused since the page before
   SharedWord<std::uint64_t> gap_begin_ticks;  // first and last of them
   SharedWord<std::uint64_t> gap_end_ticks;
-  SharedWord<std::uint64_t> stall_ticks;  // waited for this page
+  SharedWord<std::uint64_t> stall_ticks;         // waited for this page
   SharedWord<std::uint64_t> first_frame_offset;  // of the first fragment that begins a frame
   SharedWord<std::uint64_t> dropped_total;       // refused by the lane up to here
   SharedWord<std::uint64_t> reserved;

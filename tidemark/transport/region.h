@@ -41,7 +41,7 @@ struct RegionIdentity {
 
 // Writer: host.
 struct RegionHostWords {
-  SharedWord<std::uint32_t> abort;                        // 1: the run is to end now
+  SharedWord<std::uint32_t> abort;  // 1: the run is to end now
   SharedWord<std::uint32_t> reserved;
   SharedWord<std::uint64_t> drained_pages[kDrainThreadsMax];  // one per drain thread
 };

@@ -78,8 +78,8 @@ TM_DEVICE constexpr RegionLayout lay_out(const RegionShape& shape) {
   layout.full_rings_offset = round_up(layout.free_rings_offset + ring_bytes, 4096);
   layout.names_offset = round_up(layout.full_rings_offset + ring_bytes, 4096);
   layout.pages_offset = round_up(layout.names_offset + shape.name_slots * sizeof(NameSlot), 4096);
-  layout.total_bytes = round_up(
-      layout.pages_offset + std::uint64_t{shape.page_count} * shape.page_bytes, 4096);
+  layout.total_bytes =
+      round_up(layout.pages_offset + std::uint64_t{shape.page_count} * shape.page_bytes, 4096);
   return layout;
 }
 

@@ -52,8 +52,7 @@ void run_device_process(const SupervisorMessage& launch, UniqueFd region, int ho
 
   UniqueFd stop(::eventfd(0, EFD_CLOEXEC));
   std::thread watcher([&] { watch_host(host_socket, stop.get(), view); });
-  DeviceContext context(
-      view, {reinterpret_cast<const std::byte*>(launch.args), launch.args_bytes});
+  DeviceContext context(view, {reinterpret_cast<const std::byte*>(launch.args), launch.args_bytes});
   run_program(program, context);
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(stop.get(), &one, sizeof(one));

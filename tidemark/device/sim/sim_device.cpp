@@ -93,8 +93,8 @@ class ThreadDevice : public SimDevice {
     const DeviceProgram program = find_device_program(request.program);
     if (program == nullptr)
       return failure(ErrorKind::kDevice, "no device program {}", request.program);
-    auto mapping = map_region(request.region->fd.get(), request.region->path,
-                              request.region->bytes);
+    auto mapping =
+        map_region(request.region->fd.get(), request.region->path, request.region->bytes);
     if (!mapping) return tl::unexpected(mapping.error());
     args_.assign(request.args.begin(), request.args.end());
     const RegionView view(mapping->base());

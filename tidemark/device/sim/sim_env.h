@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The leaf of the simulated device: its clock and how its threads wait. The clock is the
 // time stamp counter where it runs at a constant rate, else the monotonic clock in nanoseconds.
+#pragma once
 
 #include <sched.h>
 #include <time.h>
