@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The splitmix64 finaliser: spreads the bits of a word. Used where two sides must derive the same
-// check from the same numbers; not a defence against an enemy who knows it.
+// Finalisers that spread the bits of a word (splitmix64, murmur3). Used where two sides must derive
+// the same check from the same numbers; not a defence against an enemy who knows it.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,16 @@ TM_DEVICE constexpr std::uint64_t mix(std::uint64_t word) {
   word ^= word >> 27;
   word *= 0x94D049BB133111EBull;
   word ^= word >> 31;
+  return word;
+}
+
+// The finaliser of murmur3, for half words. A bijection.
+TM_DEVICE constexpr std::uint32_t mix32(std::uint32_t word) {
+  word ^= word >> 16;
+  word *= 0x85EBCA6Bu;
+  word ^= word >> 13;
+  word *= 0xC2B2AE35u;
+  word ^= word >> 16;
   return word;
 }
 

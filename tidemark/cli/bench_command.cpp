@@ -1,11 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark bench: what the recorder costs and what limits it.
+#include <memory>
+
+#include "tidemark/cli/bench/bench_options.h"
 #include "tidemark/cli/command_line.h"
 
 namespace tidemark::cli {
+namespace {
 
-void add_bench_command(CLI::App& app, Outcome&) {
-  app.add_subcommand("bench", "Measure the recorder");
+void bind_bench_options(CLI::App& command, BenchOptions& options) {
+  command
+      .add_option("-p,--platform", options.platform, "Simulated platform: its transport is used")
+      ->capture_default_str();
+  command.add_option("--sink", options.sink, "memory or file")->capture_default_str();
+  command.add_option("--dir", options.directory, "Where --sink file writes")->capture_default_str();
+  command.add_option("--lanes", options.lanes, "Producers, one lane each")->capture_default_str();
+  command.add_option("--rounds", options.rounds, "Rounds of which the median is taken")
+      ->capture_default_str();
+  command.add_option("--drain-threads", options.drain_threads, "Threads that drain pages")
+      ->capture_default_str();
+  command.add_option("--page-bytes", options.page_bytes, "Bytes of one page")
+      ->capture_default_str();
+  command
+      .add_option("--pool-bytes", options.pool_bytes,
+                  "Bytes of the page pool; 0 sizes it to the lanes")
+      ->capture_default_str();
+  command.add_flag("--json", options.json, "Print one JSON object");
+}
+
+void add_producer_bench(CLI::App& bench, Outcome& outcome) {
+  auto options = std::make_shared<BenchOptions>();
+  auto* command = bench.add_subcommand(
+      "producer", "Cost of a record and lossless throughput, beside a plain reference");
+  bind_bench_options(*command, *options);
+  command->add_option("--record-bytes", options->record_bytes, "32, 64 or 128")
+      ->capture_default_str();
+  command->add_option("--records", options->records,
+                      "Records per lane and round; 0: 512 MiB in all");
+  command->add_flag("--disabled", options->disabled,
+                    "Count the instructions of a probe while recording is off (needs valgrind)");
+  command->callback([options, &outcome] {
+    outcome.exit_code = options->disabled ? bench_disabled(*options) : bench_producer(*options);
+  });
+}
+
+void add_drain_bench(CLI::App& bench, Outcome& outcome) {
+  auto options = std::make_shared<BenchOptions>();
+  auto* command =
+      bench.add_subcommand("drain", "How fast full pages leave the region, beside plain copies");
+  bind_bench_options(*command, *options);
+  command->callback([options, &outcome] { outcome.exit_code = bench_drain(*options); });
+}
+
+// What 'bench producer --disabled' counts; hidden from the help.
+void add_probe_loop(CLI::App& bench, Outcome& outcome) {
+  struct Args {
+    bool probe = false;
+    std::uint64_t iterations = 1;
+  };
+  auto args = std::make_shared<Args>();
+  auto* command = bench.add_subcommand("probe-loop", "")->group("");
+  command->add_flag("--probe", args->probe);
+  command->add_option("--iterations", args->iterations);
+  command->callback(
+      [args, &outcome] { outcome.exit_code = run_probe_loop(args->probe, args->iterations); });
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, Outcome& outcome) {
+  auto* bench = app.add_subcommand("bench", "Measure the recorder");
+  bench->require_subcommand(1);
+  add_producer_bench(*bench, outcome);
+  add_drain_bench(*bench, outcome);
+  add_probe_loop(*bench, outcome);
 }
 
 }  // namespace tidemark::cli

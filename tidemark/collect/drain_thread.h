@@ -24,6 +24,12 @@ class DrainThread {
   std::uint32_t pass();
   void hand_first_pages();
 
+  [[nodiscard]] bool owns(LaneIndex lane) const {
+    return lane >= range_.first && lane < range_.last;
+  }
+  [[nodiscard]] std::uint64_t held_pages(LaneIndex lane) const {
+    return lanes_[lane - range_.first].exchange.held();
+  }
   [[nodiscard]] const DrainStats& stats() const { return stats_; }
   std::atomic<std::uint64_t> drained_pages{0};
   std::atomic<std::uint64_t> drained_records{0};

@@ -35,6 +35,24 @@ void Drainer::finish() {
   for (auto& thread : threads_) thread->finish();
 }
 
+void Drainer::drain_now() {
+  std::vector<std::thread> others;
+  const auto drain = [](DrainThread& thread) {
+    while (thread.pass() > 0) {
+    }
+  };
+  for (std::size_t i = 1; i < threads_.size(); ++i)
+    others.emplace_back([&, i] { drain(*threads_[i]); });
+  drain(*threads_[0]);
+  for (auto& thread : others) thread.join();
+}
+
+std::uint64_t Drainer::held_pages(LaneIndex lane) const {
+  for (const auto& thread : threads_)
+    if (thread->owns(lane)) return thread->held_pages(lane);
+  return 0;
+}
+
 DrainStats Drainer::stats() const {
   DrainStats sum;
   for (const auto& thread : threads_) {

@@ -50,6 +50,11 @@ class Drainer {
   // The device has ended or is to be given up: takes everything that is published, then stops.
   void finish();
 
+  // Without started threads: takes everything that is published, in parallel if there are several
+  // drain threads, and returns. For benches and tests that are their own scheduler.
+  void drain_now();
+  [[nodiscard]] std::uint64_t held_pages(LaneIndex lane) const;
+
   // After finish.
   [[nodiscard]] DrainStats stats() const;
   [[nodiscard]] std::vector<LaneLedger>& ledgers() { return ledgers_; }

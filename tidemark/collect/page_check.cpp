@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/collect/page_check.h"
 
+#include "tidemark/schema/stamp.h"
 #include "tidemark/transport/fragment.h"
 
 namespace tidemark {
@@ -55,7 +56,8 @@ PageFault check_page(const PageHeaderImage& header, const PageExpectation& expec
     if (header.used_bytes % header.record_bytes != 0 ||
         header.record_count != header.used_bytes / header.record_bytes)
       return PageFault::kBadCount;
-  } else if (header.record_count > header.used_bytes / kFragmentHeaderBytes) {
+  } else if (header.used_bytes % kQuantumBytes != 0 ||
+             header.record_count > header.used_bytes / kFragmentHeaderBytes) {
     return PageFault::kBadCount;
   }
   return PageFault::kNone;

@@ -82,15 +82,20 @@ class LaneWriter {
   std::uint64_t frames_ended_ = 0;  // in this page, on a framed lane
 
  private:
-  // A lane that was closed before goes on where it stopped, in a new epoch.
+  // A lane that was closed before goes on where it stopped, in a new epoch. What it lost after its
+  // last page is placed before its next one.
   TM_DEVICE void resume() {
     LaneWords& words = this->words();
     next_number_ = words.attempted.load_own();
     opened_pages_ = words.opened_pages.load_own();
     acquired_ = words.acquired_count.load_own();
-    published_ = words.published_count.load_own();
+    published_ = region_->published_word(lane_).load_own();
     dropped_total_ = words.dropped_total.load_own();
     stall_total_ = words.stall_ticks.load_own();
+    gap_dropped_ = words.tail_dropped.load_own();
+    gap_begin_ticks_ = words.tail_gap_begin_ticks.load_own();
+    gap_end_ticks_ = words.tail_gap_end_ticks.load_own();
+    gap_reason_ = static_cast<DropReason>(words.tail_gap_reason.load_own());
     epoch_ = words.epoch.load_own() + 1;
     words.epoch.store_relaxed(epoch_);
     words.open_page_index.store_relaxed(~std::uint64_t{0});
@@ -122,7 +127,6 @@ class LaneWriter {
     if (overflow_ != Overflow::kKeepLast) {
       full_ring_.send(published_, page_);
       ++published_;
-      words().published_count.store_relaxed(published_);
       region_->published_word(lane_).store_release(published_);  // [page published]
     }
     leave_page();
@@ -209,6 +213,7 @@ class LaneWriter {
     gap_reason_ = why;
     words.tail_gap_end_ticks.store_relaxed(now_ticks);
     words.tail_gap_reason.store_relaxed(static_cast<std::uint32_t>(why));
+    words.tail_dropped.store_relaxed(gap_dropped_);
     words.dropped_total.store_relaxed(++dropped_total_);
     words.attempted.store_release(++next_number_);
   }
@@ -222,29 +227,30 @@ class LaneWriter {
            (record_bytes_ == 0 ? payload_bytes : payload_bytes / record_bytes_ * record_bytes_);
     generation_ = header.generation.load_own() + 1;
     header.sequence.store_relaxed(0);
+    order_page_stores();  // nobody sees the new header under the old sequence
     if (generation_ > kGenerationMax) wrap_generation();
     stamp_high_ = std::uint64_t{generation_} << 48;
-    header.run_id.store_release(region_->header().identity.run_id);
-    header.lane.store_release(lane_);
-    header.epoch.store_release(epoch_);
-    header.generation.store_release(generation_);
-    header.record_bytes.store_release(record_bytes_);
-    header.first_number.store_release(next_number_);
-    header.record_count.store_release(kPageOpen);
-    header.used_bytes.store_release(0);
-    header.open_ticks.store_release(Env::now_ticks());
-    header.close_ticks.store_release(0);
-    header.dropped_before.store_release(gap_dropped_);
-    header.gap_begin_ticks.store_release(gap_dropped_ == 0 ? 0 : gap_begin_ticks_);
-    header.gap_end_ticks.store_release(gap_dropped_ == 0 ? 0 : gap_end_ticks_);
-    header.gap_reason.store_release(static_cast<std::uint32_t>(gap_reason_));
-    header.stall_ticks.store_release(stall_pending_);
-    header.first_frame_offset.store_release(kNoFrame);
-    header.dropped_total.store_release(dropped_total_);
-    order_page_stores();
+    header.run_id.store_after_fence(region_->header().identity.run_id);
+    header.lane.store_after_fence(lane_);
+    header.epoch.store_after_fence(epoch_);
+    header.generation.store_after_fence(generation_);
+    header.record_bytes.store_after_fence(record_bytes_);
+    header.first_number.store_after_fence(next_number_);
+    header.record_count.store_after_fence(kPageOpen);
+    header.used_bytes.store_after_fence(0);
+    header.open_ticks.store_after_fence(Env::now_ticks());
+    header.close_ticks.store_after_fence(0);
+    header.dropped_before.store_after_fence(gap_dropped_);
+    header.gap_begin_ticks.store_after_fence(gap_dropped_ == 0 ? 0 : gap_begin_ticks_);
+    header.gap_end_ticks.store_after_fence(gap_dropped_ == 0 ? 0 : gap_end_ticks_);
+    header.gap_reason.store_after_fence(static_cast<std::uint32_t>(gap_reason_));
+    header.stall_ticks.store_after_fence(stall_pending_);
+    header.first_frame_offset.store_after_fence(kNoFrame);
+    header.dropped_total.store_after_fence(dropped_total_);
     header.sequence.store_release(++opened_pages_);  // [page reopened]
     words().opened_pages.store_relaxed(opened_pages_);
     words().open_page_index.store_release(page);
+    if (gap_dropped_ != 0) words().tail_dropped.store_relaxed(0);
     gap_dropped_ = stall_pending_ = 0;
     frames_ended_ = 0;
   }

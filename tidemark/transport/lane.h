@@ -45,7 +45,7 @@ struct LaneWords {
   SharedWord<std::uint64_t> attempted;        // numbers given so far
   SharedWord<std::uint64_t> opened_pages;     // sequence of the newest page
   SharedWord<std::uint64_t> acquired_count;   // position in the free ring
-  SharedWord<std::uint64_t> published_count;  // position in the full ring
+  SharedWord<std::uint64_t> tail_dropped;     // refused since the newest page
   SharedWord<std::uint64_t> dropped_by[kDropReasonCount];
   SharedWord<std::uint64_t> dropped_total;  // less the newest page's: the tail
   SharedWord<std::uint64_t> tail_gap_begin_ticks;
@@ -63,7 +63,7 @@ struct LaneWordsImage {
   std::uint64_t attempted;
   std::uint64_t opened_pages;
   std::uint64_t acquired_count;
-  std::uint64_t published_count;
+  std::uint64_t tail_dropped;
   std::uint64_t dropped_by[kDropReasonCount];
   std::uint64_t dropped_total;
   std::uint64_t tail_gap_begin_ticks;

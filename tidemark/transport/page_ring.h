@@ -15,12 +15,13 @@
 
 namespace tidemark {
 
-// Low half: the page index. High half: the position plus a spread of the index. For one index every
-// position within 2^32 gives another word, so a slot of an earlier lap never matches; a mixture of
-// two slots matches once in 2^32. A zero slot matches nothing before it has been used.
+// Low half: the page index. High half: the position and a spread of the index, mixed. For one index
+// every position within 2^32 gives another word, so a slot of an earlier lap never matches; a
+// mixture of the bytes of two slots matches once in 2^32, which is why the sum is mixed: tags of
+// neighbouring laps must not differ in one byte alone. A zero slot matches nothing before use.
 TM_DEVICE constexpr std::uint64_t encode_slot(PageIndex page, std::uint64_t position) {
   const auto spread = static_cast<std::uint32_t>(mix(page) >> 32);
-  const auto tag = static_cast<std::uint32_t>(position + 1) + spread;
+  const std::uint32_t tag = mix32(static_cast<std::uint32_t>(position + 1) + spread);
   return std::uint64_t{tag} << 32 | page;
 }
 

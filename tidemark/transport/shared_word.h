@@ -44,6 +44,15 @@ class SharedWord {
   TM_DEVICE T load_acquire() const { return ref().load(kAcquire); }
   TM_DEVICE void store_relaxed(T value) { ref().store(value, kRelaxed); }
   TM_DEVICE void store_release(T value) { ref().store(value, kRelease); }
+  // For the words of a page header between the page's fence and its release: stays behind what was
+  // stored before the fence. A release per word would cost a fence each on CUDA.
+  TM_DEVICE void store_after_fence(T value) {
+#if defined(__CUDA_ARCH__)
+    ref().store(value, kRelaxed);
+#else
+    ref().store(value, kRelease);
+#endif
+  }
 
   // For slots that several writers may claim (the name table): true for the one that got it;
   // otherwise `seen` holds what stands there.
@@ -59,9 +68,10 @@ class SharedWord {
 static_assert(sizeof(SharedWord<std::uint64_t>) == 8 && sizeof(SharedWord<std::uint32_t>) == 4);
 static_assert(std::is_trivially_copyable_v<SharedWord<std::uint64_t>>);
 
-// The unit in which a record becomes visible. The high word carries the stamp. On CUDA it is one
-// 16-byte store. On the host it is two 8-byte stores, low word first, each a plain mov on x86:
-// whoever sees the stamp sees the quantum, and a race with a reader is defined behaviour.
+// The unit in which a record becomes visible. The high word carries the stamp: whoever sees the
+// stamp sees the quantum. On CUDA it is one 16-byte store. On the host it is two 8-byte stores, low
+// word first, each a plain mov on x86, and a race with a reader of an unpublished page is defined
+// behaviour. (One 16-byte vector store measured slower: the words must first be joined.)
 class SharedQuantum {
  public:
   TM_DEVICE TM_INLINE void store(std::uint64_t low, std::uint64_t high) {
@@ -78,8 +88,8 @@ class SharedQuantum {
 };
 static_assert(sizeof(SharedQuantum) == 16 && alignof(SharedQuantum) == 16);
 
-// What was stored so far must be visible before what is stored next. Needed once per page where
-// quanta are not release stores.
+// What was stored so far becomes visible before what is stored next: the one fence of a page.
+// On the host there is none: the stores behind it are release stores.
 TM_DEVICE inline void order_page_stores() {
 #if defined(__CUDA_ARCH__)
   __threadfence_system();

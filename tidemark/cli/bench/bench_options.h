@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What 'bench producer' and 'bench drain' are asked to measure, and the result of one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tidemark/base/expected.h"
+#include "tidemark/transport/page.h"
+
+namespace tidemark::cli {
+
+struct BenchOptions {
+  std::string platform = "sim";
+  std::string sink = "memory";
+  std::string directory = "/dev/shm";
+  std::uint32_t lanes = 1;
+  std::uint32_t record_bytes = 32;
+  std::uint64_t records = 0;  // per lane and round; 0: sized to the lanes
+  std::uint32_t rounds = 9;
+  std::uint32_t drain_threads = 1;
+  std::uint32_t page_bytes = kPageBytesDefault;
+  std::uint64_t pool_bytes = 0;
+  bool disabled = false;
+  bool json = false;
+};
+
+// One lossless run end to end.
+struct EndToEnd {
+  std::uint64_t records = 0;
+  std::uint64_t lost = 0;
+  double seconds = 0;
+  double stall_share = 0;       // of the producers' time
+  double host_cpu_share = 0;    // processor time of the drain threads over the time
+  double drain_busy_share = 0;  // of the drain threads' time, moving pages
+  double sink_share = 0;        // of the busy time, inside the sink
+};
+
+struct ProducerResult {
+  double ns_per_record = 0;
+  EndToEnd end_to_end;
+};
+
+double median(std::vector<double> values);
+
+int bench_producer(const BenchOptions& options);
+int bench_drain(const BenchOptions& options);
+int bench_disabled(const BenchOptions& options);
+// What the disabled bench counts: a loop with the probe or without it. Not for people.
+int run_probe_loop(bool with_probe, std::uint64_t iterations);
+
+}  // namespace tidemark::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sinks of the benches: memory or a capture file, the same code for the recorder and for the
+// reference.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "tidemark/capture/capture_writer.h"
+#include "tidemark/cli/bench/bench_options.h"
+
+namespace tidemark::cli {
+
+// Copies and checksums every page into a ring of memory larger than the caches.
+class MemorySink : public PageSink {
+ public:
+  explicit MemorySink(std::uint32_t page_bytes);
+  ~MemorySink() override;
+  bool append(const PageDelivery& page) override;
+  [[nodiscard]] std::uint64_t checksums() const { return checksums_.load(); }
+
+ private:
+  unsigned char* memory_ = nullptr;
+  std::uint64_t slot_bytes_;
+  std::uint64_t slots_;
+  std::atomic<std::uint64_t> next_{0};
+  std::atomic<std::uint64_t> checksums_{0};
+};
+
+// A capture file that is removed with its owner.
+class FileSink : public PageSink {
+ public:
+  static Expected<std::unique_ptr<FileSink>> create(const std::string& directory);
+  ~FileSink() override;
+  bool append(const PageDelivery& page) override { return writer_->append(page); }
+
+ private:
+  std::string path_;
+  std::unique_ptr<CaptureWriter> writer_;
+};
+
+Expected<std::unique_ptr<PageSink>> make_bench_sink(const BenchOptions& options);
+
+// The reference's way into a sink; context is the PageSink.
+void reference_sink(void* context, const unsigned char* page, std::size_t bytes);
+
+}  // namespace tidemark::cli

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// tidemark bench producer: cost of a record, lossless throughput, and what limits it, each beside
+// the reference in the same process, round by round.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "tidemark/cli/bench/bench_sink.h"
+#include "tidemark/cli/bench/recorder_rig.h"
+#include "tidemark/cli/bench/reference_rig.h"
+#include "tidemark/cli/command_line.h"
+#include "tidemark/device/sim/sim_clock.h"
+#include "tidemark/session/json.h"
+
+namespace tidemark::cli {
+namespace {
+
+constexpr std::uint64_t kRecordBytesPerRound = 512ull << 20;  // written by all lanes together
+
+struct Rates {
+  double ns_per_record = 0;
+  double mrecords_per_s = 0;
+  double gb_per_s = 0;
+};
+
+struct Summary {
+  Rates ours;
+  Rates reference;
+  EndToEnd typical;  // of the rounds: the one in the middle
+  std::uint64_t records = 0;
+  std::uint64_t lost = 0;
+  double ratio_ns = 0;
+  double ratio_throughput = 0;
+  std::string limited_by;
+};
+
+// `pages`: producers starve while the drainer idles. Otherwise the busy drainer is the limit, or
+// within it the file.
+std::string decide_limit(const EndToEnd& run, const std::string& sink) {
+  if (run.stall_share < 0.05) return "producer";
+  if (run.drain_busy_share < 0.7) return "pages";
+  return sink == "file" && run.sink_share > 0.5 ? "file" : "drain";
+}
+
+Expected<Summary> measure(const BenchOptions& options) {
+  Summary summary;
+  std::vector<double> our_ns, their_ns, our_rate, their_rate;
+  std::vector<EndToEnd> runs;
+  const std::uint64_t records = options.records > 0
+                                    ? options.records
+                                    : kRecordBytesPerRound / options.record_bytes / options.lanes;
+  BenchOptions memory = options;
+  memory.sink = "memory";
+  for (std::uint32_t round = 0; round < options.rounds; ++round) {
+    std::uint32_t page_count = 0;
+    {
+      auto sink = make_bench_sink(options);
+      if (!sink) return tl::unexpected(sink.error());
+      auto rig = RecorderRig::create(options, sink->get());
+      if (!rig) return tl::unexpected(rig.error());
+      page_count = (*rig)->pool_pages();
+      runs.push_back((*rig)->run(records));
+      our_rate.push_back(static_cast<double>(runs.back().records) / runs.back().seconds);
+      summary.lost += runs.back().lost;
+      summary.records += runs.back().records;
+    }
+    {
+      auto sink = make_bench_sink(options);
+      if (!sink) return tl::unexpected(sink.error());
+      const double seconds = reference_end_to_end(options, page_count, records, sink->get());
+      their_rate.push_back(static_cast<double>(records * options.lanes) / seconds);
+    }
+    auto sink = make_bench_sink(memory);
+    if (!sink) return tl::unexpected(sink.error());
+    BenchOptions one_lane = memory;
+    one_lane.lanes = 1;
+    auto rig = RecorderRig::create(one_lane, sink->get());
+    if (!rig) return tl::unexpected(rig.error());
+    our_ns.push_back((*rig)->burst_ns_per_record());
+    their_ns.push_back(reference_ns_per_record(memory, (*rig)->pool_pages(),
+                                               static_cast<double>(sim_ticks_per_second()) / 1e9,
+                                               sink->get()));
+  }
+  const auto rates = [&](double ns, double per_second) {
+    return Rates{ns, per_second / 1e6, per_second * options.record_bytes / 1e9};
+  };
+  summary.ours = rates(median(our_ns), median(our_rate));
+  summary.reference = rates(median(their_ns), median(their_rate));
+  summary.ratio_ns = summary.ours.ns_per_record / summary.reference.ns_per_record;
+  summary.ratio_throughput = summary.ours.mrecords_per_s / summary.reference.mrecords_per_s;
+  std::sort(runs.begin(), runs.end(),
+            [](const EndToEnd& a, const EndToEnd& b) { return a.seconds < b.seconds; });
+  summary.typical = runs[runs.size() / 2];
+  summary.limited_by = decide_limit(summary.typical, options.sink);
+  return summary;
+}
+
+double rounded(double value) { return std::round(value * 1000) / 1000; }
+
+void print_json(const BenchOptions& options, const Summary& summary) {
+  rapidjson::StringBuffer buffer;
+  JsonWriter json(buffer);
+  json.SetIndent(' ', 2);
+  json.StartObject();
+  put(json, "bench", std::string_view("producer"));
+  put(json, "platform", options.platform);
+  put(json, "sink", options.sink);
+  put(json, "lanes", options.lanes);
+  put(json, "record_bytes", options.record_bytes);
+  put(json, "drain_threads", options.drain_threads);
+  put(json, "rounds", options.rounds);
+  put(json, "records", summary.records);
+  put(json, "ns_per_record", rounded(summary.ours.ns_per_record));
+  put(json, "mrecords_per_s", rounded(summary.ours.mrecords_per_s));
+  put(json, "gb_per_s", rounded(summary.ours.gb_per_s));
+  put(json, "lost", summary.lost);
+  put(json, "stall_share", rounded(summary.typical.stall_share));
+  put(json, "host_cpu_share", rounded(summary.typical.host_cpu_share));
+  put(json, "limited_by", summary.limited_by);
+  put_key(json, "limited_by_numbers");
+  json.StartObject();
+  put(json, "stall_share", rounded(summary.typical.stall_share));
+  put(json, "drain_busy_share", rounded(summary.typical.drain_busy_share));
+  put(json, "sink_share", rounded(summary.typical.sink_share));
+  json.EndObject();
+  put_key(json, "reference");
+  json.StartObject();
+  put(json, "ns_per_record", rounded(summary.reference.ns_per_record));
+  put(json, "mrecords_per_s", rounded(summary.reference.mrecords_per_s));
+  put(json, "gb_per_s", rounded(summary.reference.gb_per_s));
+  json.EndObject();
+  put(json, "ratio_ns", rounded(summary.ratio_ns));
+  put(json, "ratio_throughput", rounded(summary.ratio_throughput));
+  json.EndObject();
+  fmt::print("{}\n", buffer.GetString());
+}
+
+void print_text(const BenchOptions& options, const Summary& summary) {
+  fmt::print("{} lanes of {}-byte records to {}, median of {} rounds\n", options.lanes,
+             options.record_bytes, options.sink, options.rounds);
+  fmt::print("               {:>12} {:>12} {:>8}\n", "recorder", "reference", "ratio");
+  fmt::print("  ns/record    {:>12.2f} {:>12.2f} {:>8.2f}\n", summary.ours.ns_per_record,
+             summary.reference.ns_per_record, summary.ratio_ns);
+  fmt::print("  Mrecords/s   {:>12.1f} {:>12.1f} {:>8.2f}\n", summary.ours.mrecords_per_s,
+             summary.reference.mrecords_per_s, summary.ratio_throughput);
+  fmt::print("  GB/s         {:>12.2f} {:>12.2f}\n", summary.ours.gb_per_s,
+             summary.reference.gb_per_s);
+  fmt::print(
+      "  lost {}; producers waited {:.1f} % of the time; drain threads busy {:.1f} %, of "
+      "that {:.1f} % in the sink; limited by {}\n",
+      summary.lost, summary.typical.stall_share * 100, summary.typical.drain_busy_share * 100,
+      summary.typical.sink_share * 100, summary.limited_by);
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+int bench_producer(const BenchOptions& options) {
+  if (options.rounds < 5)
+    return report_error({ErrorKind::kUsage, "--rounds: a median needs at least 5"});
+  if (options.record_bytes != 32 && options.record_bytes != 64 && options.record_bytes != 128)
+    return report_error({ErrorKind::kUsage, "--record-bytes: must be 32, 64 or 128"});
+  if (options.lanes < 1) return report_error({ErrorKind::kUsage, "--lanes: at least 1"});
+  const auto summary = measure(options);
+  if (!summary) return report_error(summary.error());
+  if (options.json)
+    print_json(options, *summary);
+  else
+    print_text(options, *summary);
+  return summary->lost == 0 ? 0 : 4;
+}
+
+}  // namespace tidemark::cli
