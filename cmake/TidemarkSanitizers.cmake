@@ -10,6 +10,7 @@ if(TIDEMARK_BUILD_FUZZERS)
     message(FATAL_ERROR "TIDEMARK_BUILD_FUZZERS needs clang++ (-DCMAKE_CXX_COMPILER=clang++)")
   endif()
   set(tidemark_sanitize "fuzzer-no-link,address,undefined")
+  add_compile_options("-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/fuzz_ignorelist.txt")
 endif()
 
 if(tidemark_sanitize)

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -24,6 +24,7 @@ constexpr std::uint32_t kCountsPathBytes = 256;
 constexpr std::uint64_t kLookEvery = 64;        // records between two looks at the stop words
 constexpr std::uint64_t kBurstRecords = 16384;  // eight default pages of 32-byte records
 constexpr long kBurstSilenceNs = 1'000'000;
+constexpr double kSleepMaxNs = 5e6;
 
 struct SyntheticArgs {
   std::uint32_t lanes;
@@ -95,17 +96,18 @@ class Pace {
         begin_ticks_(begin_ticks),
         burst_(args.burst != 0) {}
 
-  // True if record `number` may be written now.
-  bool ready(std::uint64_t number, std::uint64_t now_ticks) {
+  // Ticks until record `number` may be written; 0: now.
+  std::uint64_t wait_ticks(std::uint64_t number, std::uint64_t now_ticks) {
     if (burst_ && number % kBurstRecords == 0 && number != last_burst_) {
       last_burst_ = number;
       const timespec silence{.tv_sec = 0, .tv_nsec = kBurstSilenceNs};
       ::clock_nanosleep(CLOCK_MONOTONIC, 0, &silence, nullptr);
     }
-    if (ticks_per_record_ == 0) return true;
+    if (ticks_per_record_ == 0) return 0;
     const std::uint64_t due = burst_ ? number / kBurstRecords * kBurstRecords : number;
-    return static_cast<double>(now_ticks - begin_ticks_) >=
-           static_cast<double>(due) * ticks_per_record_;
+    const std::uint64_t due_ticks =
+        begin_ticks_ + static_cast<std::uint64_t>(static_cast<double>(due) * ticks_per_record_);
+    return due_ticks > now_ticks ? due_ticks - now_ticks : 0;
   }
 
  private:
@@ -114,6 +116,13 @@ class Pace {
   bool burst_;
   std::uint64_t last_burst_ = 0;
 };
+
+// Short enough that a lane notices soon when it is to stop.
+void sleep_up_to(std::uint64_t ticks, std::uint64_t ticks_per_second) {
+  const double ns = static_cast<double>(ticks) * 1e9 / static_cast<double>(ticks_per_second);
+  const timespec pause{.tv_sec = 0, .tv_nsec = static_cast<long>(std::min(ns, kSleepMaxNs))};
+  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);
+}
 
 template <std::uint32_t kBytes>
 void run_lane(DeviceContext& context, const SyntheticArgs& args, std::uint32_t lane,
@@ -136,8 +145,8 @@ void run_lane(DeviceContext& context, const SyntheticArgs& args, std::uint32_t l
     std::uint64_t now_ticks = SimEnv::now_ticks();
     bool stop =
         number % kLookEvery == 0 && (now_ticks >= deadline_ticks || context.stop_requested());
-    for (std::uint32_t round = 40; !stop && !pace.ready(number, now_ticks); ++round) {
-      SimEnv::pause(round < 52 ? round : 52);
+    for (std::uint64_t wait = 0; !stop && (wait = pace.wait_ticks(number, now_ticks)) > 0;) {
+      sleep_up_to(wait, ticks_per_second);
       now_ticks = SimEnv::now_ticks();
       stop = now_ticks >= deadline_ticks || context.stop_requested();
     }

@@ -80,7 +80,8 @@ Expected<CaptureLedger> read_ledger(CaptureReader& reader, std::vector<LanePlan>
     CapturedLane lane{.plan = lanes[i], .ledger = LaneLedger(Overflow::kWait)};
     if (i < records.size()) {
       // A lane opened at run time is described only here.
-      if (lane.plan.stream == 0) lane.plan = records[i].plan;
+      if (lane.plan.stream == 0 && is_known_lane(records[i].plan, page_bytes - kPageHeaderBytes))
+        lane.plan = records[i].plan;
       lane.has_words = true;
       lane.words = records[i].words;
       lane.file_error_dropped = records[i].file_error_dropped;
@@ -107,9 +108,10 @@ std::vector<LaneRecord> read_lane_records(CaptureReader& reader) {
   const IndexEntry* chunk = reader.last_of(ChunkType::kLanes);
   if (chunk == nullptr) return {};
   const auto bytes = reader.read(*chunk);
-  if (!bytes || bytes->size() % sizeof(LaneRecord) != 0) return {};
+  if (!bytes || bytes->empty() || bytes->size() % sizeof(LaneRecord) != 0) return {};
   std::vector<LaneRecord> records(bytes->size() / sizeof(LaneRecord));
   std::memcpy(records.data(), bytes->data(), bytes->size());
+  for (auto& record : records) record.plan.producer[kProducerTextBytes - 1] = 0;
   return records;
 }
 

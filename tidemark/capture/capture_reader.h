@@ -37,6 +37,8 @@ class CaptureReader {
   // still in the region, and it stands in unfinished().
   [[nodiscard]] const std::vector<Damage>& damage() const { return damage_; }
   [[nodiscard]] const std::vector<Damage>& unfinished() const { return unfinished_; }
+  // What the first chunk says of itself if it is a newer format than this one; otherwise 0.
+  [[nodiscard]] std::uint32_t claimed_format() const { return claimed_format_; }
   [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }
 
   // The payload, checksum verified. The span is valid until the next read.
@@ -61,6 +63,7 @@ class CaptureReader {
   std::vector<Damage> damage_;
   std::vector<Damage> unfinished_;
   bool used_index_ = false;
+  std::uint32_t claimed_format_ = 0;
   std::vector<unsigned char> buffer_;
 };
 

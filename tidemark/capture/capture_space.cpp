@@ -85,7 +85,7 @@ bool CaptureSpace::wait_until_ready(std::uint64_t end) {
   wanted_ = std::max(wanted_, end);
   wake_helper_.notify_one();
   wake_writer_.wait(lock, [&] { return full_ || stopping_ || ready_.load() >= end; });
-  return ready_.load() >= end && !full_;
+  return ready_.load() >= end;
 }
 
 // In proportion to what was written: a small run allocates little.
@@ -127,6 +127,7 @@ void CaptureSpace::allocate_next(std::unique_lock<std::mutex>& lock) {
       break;
   }
   if (code == 0) ::madvise(base_ + from, step, kPopulateWrite);
+  release_written();  // here too: fast writers never let the helper rest
   lock.lock();
   if (code == 0) {
     ready_.store(from + step, std::memory_order_release);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -32,6 +33,29 @@ Expected<std::uint64_t> end_of_content(int fd, const std::string& path) {
   return 0;
 }
 
+// A chunk that was cut off still claims its place: what came to stand inside it would be passed
+// over by a scan. Looks behind the last whole chunk only.
+Expected<std::uint64_t> end_of_claims(int fd, const std::string& path, std::uint64_t from,
+                                      std::uint64_t until) {
+  std::uint64_t end = until;
+  std::vector<ChunkHeader> block(1024);
+  while (from < until) {
+    const ssize_t got =
+        ::pread(fd, block.data(), block.size() * sizeof(ChunkHeader), static_cast<off_t>(from));
+    if (got < 0) return file_failure("read", path);
+    const auto count = static_cast<std::uint64_t>(got) / sizeof(ChunkHeader);
+    for (std::uint64_t i = 0; i < count; ++i, from += kChunkAlign) {
+      const ChunkHeader& header = block[i];
+      if (header.magic == kChunkMagic && header.file_offset == from &&
+          header.payload_bytes <= kChunkPayloadMax &&
+          header.header_checksum == checksum_of_header(header))
+        end = std::max(end, from + chunk_span(header.payload_bytes));
+    }
+    if (count == 0) break;
+  }
+  return end;
+}
+
 }  // namespace
 
 Expected<std::unique_ptr<CaptureWriter>> CaptureWriter::create(const std::string& path,
@@ -52,8 +76,11 @@ Expected<std::unique_ptr<CaptureWriter>> CaptureWriter::append_to(const std::str
   auto end = end_of_content(fd.get(), path);
   if (!end) return tl::unexpected(end.error());
   // A chunk may end in zeros; none may be written over.
+  std::uint64_t end_of_known = 0;
   for (const auto& chunk : known)
-    *end = std::max(*end, chunk.file_offset + chunk_span(chunk.payload_bytes));
+    end_of_known = std::max(end_of_known, chunk.file_offset + chunk_span(chunk.payload_bytes));
+  end = end_of_claims(fd.get(), path, end_of_known, std::max(*end, end_of_known));
+  if (!end) return tl::unexpected(end.error());
   auto space = CaptureSpace::create(std::move(fd), path, *end, {});
   if (!space) return tl::unexpected(space.error());
   std::unique_ptr<CaptureWriter> writer(new CaptureWriter(std::move(*space), path, run_id));
@@ -128,6 +155,11 @@ Expected<void> CaptureWriter::append_text(ChunkType type, std::string_view text)
   return {};
 }
 
+Expected<void> CaptureWriter::append_closing_text(ChunkType type, std::string_view text) {
+  return append_closing({.type = type, .sequence = ++text_count_, .payload_bytes = text.size()},
+                        text.data());
+}
+
 Expected<void> CaptureWriter::append_closing(Chunk chunk, const void* payload) {
   const auto claim = space_->claim_closing(chunk_span(chunk.payload_bytes));
   if (claim.bytes == nullptr) return failure(ErrorKind::kFile, "{}", space_->error());
@@ -147,7 +179,10 @@ Expected<void> CaptureWriter::append_lanes(const std::vector<unsigned char>& lan
 }
 
 Expected<void> CaptureWriter::finish() {
-  const std::vector<IndexEntry> index = index_;
+  // Drain threads seal in the order they finish; the index stands in file order.
+  std::vector<IndexEntry> index = index_;
+  std::sort(index.begin(), index.end(),
+            [](const IndexEntry& a, const IndexEntry& b) { return a.file_offset < b.file_offset; });
   auto written = append_closing(
       {.type = ChunkType::kIndex, .payload_bytes = index.size() * sizeof(IndexEntry)},
       index.data());

@@ -32,6 +32,8 @@ class CaptureWriter : public PageSink {
 
   // Chunks without a lane; the key's sequence numbers chunks of one type.
   Expected<void> append_text(ChunkType type, std::string_view text);
+  // Once no other thread appends: these may use the space kept back for a full disk.
+  Expected<void> append_closing_text(ChunkType type, std::string_view text);
   Expected<void> append_lanes(const std::vector<unsigned char>& lanes, bool recovered);
 
   // Index, end mark, and the file cut to length. Nothing is written afterwards.

@@ -12,8 +12,8 @@ namespace tidemark::cli {
 namespace {
 
 constexpr const char* kFooter =
-    R"(Exit codes: 0 ok, 1 results differ, 2 usage, 3 device error or hang, 4 records lost or damage,
-5 file system error, 130 SIGINT, 143 SIGTERM.
+    R"(Exit codes: 0 ok, 1 results differ, 2 usage, 3 device error or hang, 4 records lost or
+damage, 5 file system error, 130 SIGINT, 143 SIGTERM.
 
 A first try:
   tidemark run synthetic_producer --lanes 4 --records 1000000
@@ -73,7 +73,11 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     return app.exit(version);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "tidemark: {}\n", error.what());
+    const bool unknown_command = argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty();
+    if (unknown_command)
+      fmt::print(stderr, "tidemark: no command {}\n", argv[1]);
+    else
+      fmt::print(stderr, "tidemark: {}\n", error.what());
     fmt::print(stderr, "Try 'tidemark --help'.\n");
     return kExitUsage;
   }

@@ -157,8 +157,6 @@ void bind_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("-p,--platform", options.platform, "See 'tidemark list'")
       ->capture_default_str();
   command.add_option("-d,--device", options.device, "Device number")->capture_default_str();
-  command.add_option("--runtime", options.runtime, "How the task graph is built")
-      ->capture_default_str();
   command
       .add_option("--isolation", options.isolation,
                   "process: the device is a process of its own; thread: for sanitizers and "
@@ -192,7 +190,6 @@ Expected<RunRequest> make_request(const RunOptions& options) {
   request.isolation = options.isolation == "thread" ? Isolation::kThread : Isolation::kProcess;
   request.workload = options.workload;
   request.case_name = options.case_name;
-  request.runtime = options.runtime;
   request.seed = options.seed;
   request.force = options.force;
   if (auto parsed = parse_policies(options.policies, request); !parsed)

@@ -19,7 +19,6 @@ struct RunOptions {
   std::string case_name = "default";
   std::string platform = "sim";
   std::string isolation = "process";
-  std::string runtime = "tensormap_and_ringbuffer";
   std::uint32_t device = 0;
   std::uint64_t seed = 0;
   bool json = false;

@@ -17,7 +17,6 @@ namespace {
 constexpr std::uint8_t kCarriedFrames = 1;  // its bytes may look like stamps
 constexpr std::uint8_t kWorn = 2;           // its generation is used up, or it cannot be believed
 
-constexpr LaneIndex kHostOwns = ~LaneIndex{0};
 constexpr std::uint32_t kPagesPerVisit = 8;
 constexpr std::uint32_t kActiveWindow = 64;  // passes
 
@@ -26,6 +25,8 @@ constexpr std::uint32_t kSpinPasses = 64;
 constexpr std::uint32_t kYieldPasses = 72;
 constexpr std::uint32_t kSleepStartUs = 50;
 constexpr std::uint32_t kSleepMaxUs = 2000;
+constexpr std::uint32_t kLongIdlePasses = 150;  // about a tenth of a second of nothing
+constexpr std::uint32_t kLongSleepUs = 5000;
 
 std::uint64_t thread_cpu_ns() {
   timespec now{};
@@ -87,6 +88,7 @@ void DrainThread::run() {
   std::uint64_t last_ns = monotonic_ns();
   for (;;) {
     const bool last_look = finishing();
+    if (last_look) hands_pages_ = false;
     const bool moved = pass() > 0;
     idle_passes = moved ? 0 : idle_passes + 1;
     if (!moved && last_look) break;
@@ -105,7 +107,9 @@ void DrainThread::idle_wait(std::uint32_t idle_passes) {
     return;
   }
   const std::uint32_t doublings = std::min(idle_passes - kYieldPasses, 8u);
-  const auto sleep = std::chrono::microseconds(std::min(kSleepStartUs << doublings, kSleepMaxUs));
+  const auto sleep = std::chrono::microseconds(
+      idle_passes > kLongIdlePasses ? kLongSleepUs
+                                    : std::min(kSleepStartUs << doublings, kSleepMaxUs));
   std::unique_lock lock(mutex_);
   wake_.wait_for(lock, sleep, [this] { return finishing_; });
 }
@@ -233,6 +237,10 @@ void DrainThread::recycle(Lane& lane, const ReceivedPage& received) {
     marks |= kWorn;
   const bool own_page = received.page >= drainer_->plan_->pool_page_count();
   const std::uint64_t held = lane.exchange.held();
+  if (!hands_pages_) {
+    if (!own_page) drainer_->pool_.give_back(received.page);
+    return;
+  }
   if (own_page || held == 0 || (held < fair_share() && !drainer_->pool_.anybody_starves())) {
     hand(lane, received.page);
   } else {
@@ -242,7 +250,7 @@ void DrainThread::recycle(Lane& lane, const ReceivedPage& received) {
 
 // By the host's own counts: a lane that holds nothing gets a page before anybody gets a second.
 void DrainThread::refill(Lane& lane) {
-  if (lane.plan.reserved_page_count > 0) return;
+  if (lane.plan.reserved_page_count > 0 || !hands_pages_) return;
   if (lane.exchange.held() == 0) {
     const PageIndex page = drainer_->pool_.take_for_starving(lane.starving);
     lane.starving = page == kNoPageIndex;

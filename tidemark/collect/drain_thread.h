@@ -65,6 +65,7 @@ class DrainThread {
   std::uint64_t pass_count_ = 0;
   DrainStats stats_;
   bool injected_ = false;
+  bool hands_pages_ = true;  // not once it finishes: a producer without end must not keep it busy
 
   std::thread thread_;
   std::mutex mutex_;

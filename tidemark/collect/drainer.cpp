@@ -13,6 +13,7 @@ Drainer::Drainer(RegionPort* port, const RegionPlan* plan, PageSink* sink, Drain
       pool_(plan->pool_page_count()),
       page_owner_(plan->layout.shape.page_count),
       page_marks_(plan->layout.shape.page_count, 0) {
+  for (auto& owner : page_owner_) owner.store(kHostOwns, std::memory_order_relaxed);
   for (const auto& lane : plan->lanes) ledgers_.emplace_back(static_cast<Overflow>(lane.overflow));
   const auto lane_count = static_cast<std::uint64_t>(plan->lanes.size());
   const std::uint32_t thread_count = plan->identity.drain_threads;

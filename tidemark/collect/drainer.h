@@ -40,6 +40,9 @@ struct DrainStats {
 
 class DrainThread;
 
+// The owner of a page that no lane holds.
+inline constexpr LaneIndex kHostOwns = ~LaneIndex{0};
+
 class Drainer {
  public:
   // The arguments must outlive the drainer. Hands every lane its first page before it returns.
@@ -53,7 +56,9 @@ class Drainer {
   // Without started threads: takes everything that is published, in parallel if there are several
   // drain threads, and returns. For benches and tests that are their own scheduler.
   void drain_now();
+  DrainThread& thread(std::uint32_t index) { return *threads_[index]; }
   [[nodiscard]] std::uint64_t held_pages(LaneIndex lane) const;
+  [[nodiscard]] std::uint32_t free_pages() const { return pool_.free_count(); }
 
   // After finish.
   [[nodiscard]] DrainStats stats() const;

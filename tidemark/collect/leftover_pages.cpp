@@ -3,14 +3,13 @@
 
 #include <algorithm>
 
-#include "tidemark/schema/stream_registry.h"
-
 namespace tidemark {
 namespace {
 
 struct Candidate {
   PageIndex page;
   LaneIndex lane;
+  std::uint32_t record_bytes;
   std::uint64_t sequence;
 };
 
@@ -18,13 +17,6 @@ struct Candidate {
 LanePlan plan_of(const RegionPort& port, const RegionPlan& plan, LaneIndex lane) {
   const LanePlan& planned = plan.lanes[lane];
   return planned.stream != 0 ? planned : read_lane_plan(port, plan.layout, lane);
-}
-
-bool is_known(const LanePlan& lane, std::uint32_t payload_bytes) {
-  const StreamInfo* stream = find_stream(static_cast<StreamId>(lane.stream));
-  return stream != nullptr && lane.record_bytes % kQuantumBytes == 0 &&
-         lane.record_bytes >= stream->record_bytes && lane.record_bytes <= payload_bytes &&
-         (lane.record_bytes == 0) == (stream->record_bytes == 0);
 }
 
 class LeftoverReader {
@@ -59,13 +51,14 @@ class LeftoverReader {
   }
 
  private:
-  // A page of a producer that still runs may be reopened under the copy: the sequence must be the
-  // same before and after.
+  // A page of a producer that still runs may be reopened under the copy: it must be the same page
+  // before and after.
   bool copy_page(const Candidate& candidate, PageHeaderImage& header) {
     const std::uint64_t offset = plan_.layout.page_offset(candidate.page);
     port_.read(offset, page_.data(), page_.size());
     std::memcpy(&header, page_.data(), sizeof(header));
-    if (header.sequence != candidate.sequence || port_.load(offset) != candidate.sequence) {
+    if (header.sequence != candidate.sequence || port_.load(offset) != candidate.sequence ||
+        header.lane != candidate.lane || header.record_bytes != candidate.record_bytes) {
       result_.faults.add(PageFault::kChanging);
       return false;
     }
@@ -119,13 +112,13 @@ Leftovers collect_leftovers(const RegionPort& port, const RegionPlan& plan,
     if (fault == PageFault::kEmpty) continue;
     if (fault == PageFault::kNone) {
       const LanePlan lane = plan_of(port, plan, header.lane);
-      fault = is_known(lane, layout.payload_bytes()) ? check_page_of_lane(header, lane)
-                                                     : PageFault::kUnknownLane;
+      fault = is_known_lane(lane, layout.payload_bytes()) ? check_page_of_lane(header, lane)
+                                                          : PageFault::kUnknownLane;
     }
     if (fault != PageFault::kNone)
       result.faults.add(fault);
     else if (!is_captured(header))
-      candidates.push_back({page, header.lane, header.sequence});
+      candidates.push_back({page, header.lane, header.record_bytes, header.sequence});
   }
   std::sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
     return a.lane != b.lane ? a.lane < b.lane : a.sequence < b.sequence;

@@ -2,6 +2,7 @@
 #include "tidemark/collect/page_check.h"
 
 #include "tidemark/schema/stamp.h"
+#include "tidemark/schema/stream_registry.h"
 #include "tidemark/transport/fragment.h"
 
 namespace tidemark {
@@ -65,6 +66,13 @@ PageFault check_page(const PageHeaderImage& header, const PageExpectation& expec
 
 PageFault check_page_of_lane(const PageHeaderImage& header, const LanePlan& plan) {
   return header.record_bytes == plan.record_bytes ? PageFault::kNone : PageFault::kWrongRecordSize;
+}
+
+bool is_known_lane(const LanePlan& plan, std::uint32_t payload_bytes) {
+  const StreamInfo* stream = find_stream(static_cast<StreamId>(plan.stream));
+  return stream != nullptr && plan.record_bytes % kQuantumBytes == 0 &&
+         plan.record_bytes >= stream->record_bytes && plan.record_bytes <= payload_bytes &&
+         (plan.record_bytes == 0) == (stream->record_bytes == 0);
 }
 
 std::uint64_t FaultCounts::total() const {

@@ -42,6 +42,10 @@ struct PageExpectation {
 PageFault check_page(const PageHeaderImage& header, const PageExpectation& expected);
 PageFault check_page_of_lane(const PageHeaderImage& header, const LanePlan& plan);
 
+// True if the registry has such a lane and its records fit into a page. For plans that come from
+// the region or from a file.
+bool is_known_lane(const LanePlan& plan, std::uint32_t payload_bytes);
+
 // How often each fault was seen.
 class FaultCounts {
  public:

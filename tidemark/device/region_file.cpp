@@ -32,22 +32,22 @@ std::string region_path(std::uint64_t run_id) {
   return fmt::format("{}/tidemark-{:016x}.region", kRegionDirectory, run_id);
 }
 
+// The file gets its name when it is whole and locked: a kill before that leaves nothing behind, and
+// no recovery meets half a region.
 Expected<RegionFile> create_region_file(const RegionPlan& plan) {
   RegionFile file{
       .fd = {}, .path = region_path(plan.identity.run_id), .bytes = plan.layout.total_bytes};
-  file.fd.reset(::open(file.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  file.fd.reset(::open(kRegionDirectory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!file.fd.valid()) return file_failure("create", file.path);
   const int code = ::posix_fallocate(file.fd.get(), 0, static_cast<off_t>(file.bytes));
-  if (code != 0) {
-    ::unlink(file.path.c_str());
+  if (code != 0)
     return failure(ErrorKind::kFile, "allocate {} bytes of {}: {} (a smaller --pool-bytes helps)",
                    file.bytes, file.path, std::strerror(code));
-  }
   if (::flock(file.fd.get(), LOCK_SH | LOCK_NB) != 0) return file_failure("lock", file.path);
-  if (auto written = write_plan(file, plan); !written) {
-    ::unlink(file.path.c_str());
-    return tl::unexpected(written.error());
-  }
+  if (auto written = write_plan(file, plan); !written) return tl::unexpected(written.error());
+  const std::string unnamed = fmt::format("/proc/self/fd/{}", file.fd.get());
+  if (::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, file.path.c_str(), AT_SYMLINK_FOLLOW) != 0)
+    return file_failure("create", file.path);
   return file;
 }
 

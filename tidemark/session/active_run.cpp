@@ -65,6 +65,7 @@ Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(const RunRequest& reques
   report.seed = request.seed;
   report.host_id = host_id();
   report.boot_id = boot_id();
+  report.host = this_process();
   report.region_path = region_path(run_id);
   report.region_bytes = run->plan_.layout.total_bytes;
   report.ticks_per_second = ticks_per_second;
@@ -136,9 +137,9 @@ void ActiveRun::note_clock(const ClockSample& sample) {
 void ActiveRun::note_names() {
   NameTexts names = read_names(port_, plan_.layout);
   if (names.size() == names_.size()) return;
+  if (auto put = capture_->append_text(ChunkType::kNames, describe_names(names)); !put)
+    return note_file_error(put.error());
   names_ = std::move(names);
-  if (auto put = capture_->append_text(ChunkType::kNames, describe_names(names_)); !put)
-    note_file_error(put.error());
 }
 
 void ActiveRun::set_abort() {
@@ -176,7 +177,9 @@ void ActiveRun::collect() {
 void ActiveRun::close_capture() {
   if (const std::string lost = capture_->error(); !lost.empty() && file_error_.empty())
     file_error_ = lost;
-  note_names();
+  if (const NameTexts names = read_names(port_, plan_.layout); names.size() != names_.size())
+    if (auto put = capture_->append_closing_text(ChunkType::kNames, describe_names(names)); !put)
+      note_file_error(put.error());
   read_device_words();
   if (clock_.anchors.size() >= 2) {
     const ClockSample& first = clock_.anchors.front();
@@ -200,7 +203,7 @@ void ActiveRun::close_capture() {
 
   RunClock closing = clock_;
   closing.anchors.clear();
-  if (auto put = capture_->append_text(ChunkType::kClock, describe_clock(closing)); !put)
+  if (auto put = capture_->append_closing_text(ChunkType::kClock, describe_clock(closing)); !put)
     note_file_error(put.error());
   std::vector<unsigned char> records(plan_.lanes.size() * sizeof(LaneRecord), 0);
   for (LaneIndex lane = 0; lane < plan_.lanes.size(); ++lane) {

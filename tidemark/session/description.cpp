@@ -136,6 +136,10 @@ Expected<CaptureDescription> read_description(CaptureReader& reader) {
   const auto found = std::find_if(chunks.begin(), chunks.end(), [](const IndexEntry& chunk) {
     return chunk.type == static_cast<std::uint16_t>(ChunkType::kDescription);
   });
+  if (found == chunks.end() && reader.claimed_format() != 0)
+    return failure(ErrorKind::kUsage,
+                   "the capture says it is of format {}; this tidemark reads up to format {}",
+                   reader.claimed_format(), kFormatMajor);
   if (found == chunks.end())
     return failure(ErrorKind::kDamage, "the capture's description is lost");
   const auto document = parse(reader, *found);
@@ -149,6 +153,8 @@ Expected<CaptureDescription> read_description(CaptureReader& reader) {
   run.runtime = get_text(*document, "runtime");
   run.transport = get_text(*document, "transport");
   run.seed = get_u64(*document, "seed");
+  run.rank = static_cast<std::uint32_t>(get_u64(*document, "rank"));
+  run.device = static_cast<std::uint32_t>(get_u64(*document, "device"));
   run.host_id = get_text(*document, "host_id");
   run.ticks_per_second = get_u64(*document, "ticks_per_second", 1);
   description.page_bytes = static_cast<std::uint32_t>(get_u64(*document, "page_bytes"));

@@ -15,9 +15,36 @@ namespace tidemark {
 
 using JsonWriter = rapidjson::PrettyWriter<rapidjson::StringBuffer>;
 
+// True if the text is well-formed UTF-8, which JSON must be.
+inline bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i++]);
+    if (lead < 0x80) continue;
+    const std::size_t more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
+    if (lead < 0xC2 || lead > 0xF4 || text.size() - i < more) return false;
+    std::uint32_t point = lead & (0x3Fu >> more);
+    for (std::size_t end = i + more; i < end; ++i) {
+      const auto byte = static_cast<unsigned char>(text[i]);
+      if ((byte & 0xC0) != 0x80) return false;
+      point = point << 6 | (byte & 0x3Fu);
+    }
+    const std::uint32_t least = more == 3 ? 0x10000 : more == 2 ? 0x800 : 0x80;
+    if (point < least || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) return false;
+  }
+  return true;
+}
+
+// Names come from shared memory and may be cut in the middle of a character.
 template <class Writer>
 void put_text(Writer& writer, std::string_view text) {
-  writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+  if (is_utf8(text)) {
+    writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+    return;
+  }
+  std::string plain(text);
+  for (char& c : plain)
+    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+  writer.String(plain.data(), static_cast<rapidjson::SizeType>(plain.size()));
 }
 
 template <class Writer>

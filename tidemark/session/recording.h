@@ -18,6 +18,8 @@
 #include "tidemark/record/event_recorder.h"
 #include "tidemark/record/frame_writer.h"
 #include "tidemark/record/recorder.h"
+#include "tidemark/schema/task_span.h"
+#include "tidemark/schema/user_event.h"
 #include "tidemark/session/active_run.h"
 
 namespace tidemark {

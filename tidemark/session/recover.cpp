@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::uint32_t kEndDeviceMs = 5000;
 constexpr int kLockTries = 400;
-constexpr long kLockPauseNs = 10'000'000;
+constexpr int kHostGoneTries = 50;
+constexpr long kTryPauseNs = 10'000'000;
 
 ProcessIdentity device_of(const RegionPort& port) {
   const std::uint64_t device = offsetof(RegionHeader, device);
@@ -37,13 +38,26 @@ struct DeadRegion {
   RegionPlan plan;
 };
 
+void pause_between_tries() {
+  const timespec pause{.tv_sec = 0, .tv_nsec = kTryPauseNs};
+  ::nanosleep(&pause, nullptr);
+}
+
+// A host that was killed a moment ago is still seen until the system has taken it apart.
+bool is_gone(const ProcessIdentity& host) {
+  for (int attempt = 1; is_alive(host); ++attempt) {
+    if (attempt == kHostGoneTries) return false;
+    pause_between_tries();
+  }
+  return true;
+}
+
 // Processes that are on their way out hold the lock for a moment longer.
 Expected<RegionFile> lock_when_free(const std::string& path) {
   for (int attempt = 1;; ++attempt) {
     auto file = open_region_file(path, RegionLock::kExclusive);
     if (file || attempt == kLockTries) return file;
-    const timespec pause{.tv_sec = 0, .tv_nsec = kLockPauseNs};
-    ::nanosleep(&pause, nullptr);
+    pause_between_tries();
   }
 }
 
@@ -59,7 +73,7 @@ Expected<DeadRegion> take_region(const std::string& path, std::uint64_t run_id) 
     if (plan->identity.run_id != run_id)
       return failure(ErrorKind::kDamage, "{} belongs to another run", path);
     const ProcessIdentity host{plan->identity.host_pid, plan->identity.host_start_time};
-    if (is_alive(host))
+    if (!is_gone(host))
       return failure(ErrorKind::kUsage, "the run is still going on (host process {})", host.pid);
     if (!end_process(device_of(*port), kEndDeviceMs))
       return failure(ErrorKind::kDevice, "the leftover device process {} does not end",
@@ -174,8 +188,8 @@ void merge_region(const DeadRegion& region, OpenCapture& open, RecoverResult& re
   const auto note = [&](const Expected<void>& put) {
     if (!put && result.file_error.empty()) result.file_error = put.error().message;
   };
-  note(open.writer->append_text(ChunkType::kClock, describe_clock(news)));
-  note(open.writer->append_text(ChunkType::kNames, describe_names(open.names)));
+  note(open.writer->append_closing_text(ChunkType::kClock, describe_clock(news)));
+  note(open.writer->append_closing_text(ChunkType::kNames, describe_names(open.names)));
   note(open.writer->append_lanes(records, true));
 }
 
@@ -197,7 +211,9 @@ void fill_report(const OpenCapture& open, RunReport& report) {
 // Removes the region of a run that has its report: a kill may have come between the two.
 void remove_leftover_region(std::uint64_t run_id) {
   const std::string path = region_path(run_id);
-  if (auto file = open_region_file(path, RegionLock::kExclusive)) ::unlink(path.c_str());
+  std::error_code code;
+  if (!fs::exists(path, code)) return;
+  if (auto file = lock_when_free(path)) ::unlink(path.c_str());
 }
 
 }  // namespace
@@ -216,6 +232,10 @@ Expected<RecoverResult> recover_run(const std::string& directory,
     return result;
   }
 
+  // Also before it has a region: a run that is only beginning is not one to finish.
+  if (report.boot_id == boot_id() && !is_gone(report.host))
+    return failure(ErrorKind::kUsage, "the run is still going on (host process {})",
+                   report.host.pid);
   // The path follows from the run id; run.json is not believed where it names other files.
   const std::string path = region_path(report.run_id);
   const std::string capture_path = directory + "/" + kCaptureFile;

@@ -193,6 +193,8 @@ std::string to_json(const RunReport& report) {
     put(json, "path", report.region_path);
     put(json, "bytes", report.region_bytes);
     put(json, "boot_id", report.boot_id);
+    put(json, "host_pid", report.host.pid);
+    put(json, "host_start_time", report.host.start_time);
     json.EndObject();
   }
   put(json, "exit_code", report.exit_code);

@@ -9,6 +9,7 @@
 
 #include "tidemark/base/expected.h"
 #include "tidemark/collect/ledger.h"
+#include "tidemark/device/process_identity.h"
 #include "tidemark/device/sim/sim_clock.h"
 
 namespace tidemark {
@@ -64,6 +65,7 @@ struct RunReport {
   std::string region_path;
   std::uint64_t region_bytes = 0;
   std::string boot_id;
+  ProcessIdentity host;  // whose run it is, until it has its report
 
   int exit_code = 0;
   std::optional<RunError> error;

@@ -80,6 +80,8 @@ Expected<RunReport> parse_run_report(const std::string& text, const std::string&
     report.region_path = get_text(*region, "path");
     report.region_bytes = get_u64(*region, "bytes");
     report.boot_id = get_text(*region, "boot_id");
+    report.host = {.pid = static_cast<std::uint32_t>(get_u64(*region, "host_pid")),
+                   .start_time = get_u64(*region, "host_start_time")};
   }
   report.exit_code = static_cast<int>(get_u64(document, "exit_code"));
   if (const auto* error = get_member(document, "error"); error != nullptr && error->IsObject())

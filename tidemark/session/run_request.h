@@ -35,7 +35,7 @@ struct RunRequest {
   std::string workload;
   std::string case_name = "default";
   const Platform* platform = nullptr;
-  std::string runtime = "tensormap_and_ringbuffer";
+  std::string runtime = "none";  // the recorder alone
   Isolation isolation = Isolation::kProcess;
   std::uint64_t seed = 0;
   std::string output_dir;

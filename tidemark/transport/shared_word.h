@@ -33,6 +33,14 @@ inline constexpr auto kRelease = std::memory_order_release;
 inline constexpr auto kAcqRel = std::memory_order_acq_rel;
 #endif
 
+// A test may watch a producer's stores, to end it between any two of them: the one source that
+// defines TIDEMARK_TEST_STORE_HOOK also defines this function. Nothing is compiled otherwise.
+#if defined(TIDEMARK_TEST_STORE_HOOK)
+void before_shared_store();
+#else
+TM_DEVICE TM_INLINE constexpr void before_shared_store() {}
+#endif
+
 template <class T>
 class SharedWord {
   static_assert(std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
@@ -42,11 +50,18 @@ class SharedWord {
   TM_DEVICE T load_own() const { return ref().load(kRelaxed); }
   TM_DEVICE T load_relaxed() const { return ref().load(kRelaxed); }
   TM_DEVICE T load_acquire() const { return ref().load(kAcquire); }
-  TM_DEVICE void store_relaxed(T value) { ref().store(value, kRelaxed); }
-  TM_DEVICE void store_release(T value) { ref().store(value, kRelease); }
+  TM_DEVICE void store_relaxed(T value) {
+    before_shared_store();
+    ref().store(value, kRelaxed);
+  }
+  TM_DEVICE void store_release(T value) {
+    before_shared_store();
+    ref().store(value, kRelease);
+  }
   // For the words of a page header between the page's fence and its release: stays behind what was
   // stored before the fence. A release per word would cost a fence each on CUDA.
   TM_DEVICE void store_after_fence(T value) {
+    before_shared_store();
 #if defined(__CUDA_ARCH__)
     ref().store(value, kRelaxed);
 #else
@@ -78,7 +93,9 @@ class SharedQuantum {
 #if defined(__CUDA_ARCH__)
     *reinterpret_cast<ulonglong2*>(words_) = make_ulonglong2(low, high);
 #else
-    SharedRef<std::uint64_t>(words_[0]).store(low, kRelease);   // after [page reopened]
+    before_shared_store();
+    SharedRef<std::uint64_t>(words_[0]).store(low, kRelease);  // after [page reopened]
+    before_shared_store();
     SharedRef<std::uint64_t>(words_[1]).store(high, kRelease);  // [quantum stamped]
 #endif
   }

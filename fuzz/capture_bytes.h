@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// A capture file as a list of chunks that can be changed and laid out again with every checksum
+// right. It shares only the structs with the writer: what FORMAT.md says is done here once more.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "fuzz/byte_source.h"
+#include "tidemark/capture/chunk.h"
+
+namespace tidemark::fuzz {
+
+struct ChunkBytes {
+  ChunkHeader header{};
+  std::vector<unsigned char> payload;
+};
+
+struct CaptureBytes {
+  std::vector<ChunkBytes> chunks;
+  bool has_index = true;  // laid out with an index and an end mark that fit
+};
+
+// Takes every chunk whose header is where it says and whose payload is there; checksums are not
+// looked at. Index and end mark are left out: they follow from the rest.
+inline CaptureBytes parse_capture(std::span<const unsigned char> bytes) {
+  CaptureBytes capture;
+  for (std::size_t at = 0; at + sizeof(ChunkHeader) <= bytes.size();) {
+    ChunkBytes chunk;
+    std::memcpy(&chunk.header, bytes.data() + at, sizeof(ChunkHeader));
+    const std::size_t left = bytes.size() - at - sizeof(ChunkHeader);
+    if (chunk.header.magic != kChunkMagic || chunk.header.payload_bytes > left) {
+      at += kChunkAlign;
+      continue;
+    }
+    const auto* payload = bytes.data() + at + sizeof(ChunkHeader);
+    chunk.payload.assign(payload, payload + chunk.header.payload_bytes);
+    at += chunk_span(chunk.header.payload_bytes);
+    if (chunk.header.type != static_cast<std::uint16_t>(ChunkType::kIndex) &&
+        chunk.header.type != static_cast<std::uint16_t>(ChunkType::kEnd))
+      capture.chunks.push_back(std::move(chunk));
+  }
+  return capture;
+}
+
+inline void put_chunk(std::vector<unsigned char>& file, ChunkHeader header,
+                      std::span<const unsigned char> payload) {
+  header.file_offset = file.size();
+  header.payload_bytes = payload.size();
+  header.payload_checksum = checksum(payload.data(), payload.size());
+  header.header_checksum = checksum_of_header(header);
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&header);
+  file.insert(file.end(), bytes, bytes + sizeof(header));
+  file.insert(file.end(), payload.begin(), payload.end());
+  file.resize((file.size() + kChunkAlign - 1) / kChunkAlign * kChunkAlign);
+}
+
+inline std::vector<unsigned char> lay_out_capture(const CaptureBytes& capture) {
+  std::vector<unsigned char> file;
+  std::vector<IndexEntry> index;
+  for (const auto& chunk : capture.chunks) {
+    const std::size_t at = file.size();
+    put_chunk(file, chunk.header, chunk.payload);
+    ChunkHeader sealed;
+    std::memcpy(&sealed, file.data() + at, sizeof(sealed));
+    index.push_back({.file_offset = sealed.file_offset,
+                     .payload_bytes = sealed.payload_bytes,
+                     .payload_checksum = sealed.payload_checksum,
+                     .sequence = sealed.sequence,
+                     .lane = sealed.lane,
+                     .epoch = sealed.epoch,
+                     .type = sealed.type,
+                     .flags = sealed.flags,
+                     .reserved = 0});
+  }
+  if (!capture.has_index || capture.chunks.empty()) return file;
+  ChunkHeader closing{.magic = kChunkMagic,
+                      .type = static_cast<std::uint16_t>(ChunkType::kIndex),
+                      .version_major = kFormatMajor,
+                      .run_id = capture.chunks.front().header.run_id};
+  const std::uint64_t index_offset = file.size();
+  const auto* bytes = reinterpret_cast<const unsigned char*>(index.data());
+  put_chunk(file, closing, {bytes, index.size() * sizeof(IndexEntry)});
+  closing.type = static_cast<std::uint16_t>(ChunkType::kEnd);
+  closing.sequence = index_offset;
+  put_chunk(file, closing, {});
+  return file;
+}
+
+inline void flip_bit(std::span<unsigned char> bytes, SeededBits& bits) {
+  if (bytes.empty()) return;
+  const std::uint64_t bit = bits.below(bytes.size() * 8);
+  bytes[bit / 8] = static_cast<unsigned char>(bytes[bit / 8] ^ 1u << (bit % 8));
+}
+
+// Writes one of the numbers at which something may break over a word of the payload.
+inline void change_word(std::span<unsigned char> bytes, SeededBits& bits) {
+  if (bytes.size() < 8) return flip_bit(bytes, bits);
+  const std::uint64_t values[] = {
+      0, 1, ~std::uint64_t{0}, bits.next(), bits.below(256), 1024, bits.below(65536)};
+  const std::uint64_t value = values[bits.below(std::size(values))];
+  const std::size_t size = bits.below(2) == 0 ? 8 : 4;
+  // The first words are the header's, where most is decided.
+  const std::size_t reach =
+      bits.below(2) == 0 ? std::min<std::size_t>(bytes.size(), 256) : bytes.size();
+  std::memcpy(bytes.data() + bits.below(reach / size) * size, &value, size);
+}
+
+// One change that a checksum would not notice: everything behind it is laid out as a writer would.
+inline void change_capture(CaptureBytes& capture, SeededBits& bits) {
+  auto& chunks = capture.chunks;
+  if (chunks.empty()) return;
+  const std::size_t which = bits.below(chunks.size());
+  ChunkBytes& chunk = chunks[which];
+  switch (bits.below(12)) {
+    case 0:
+      return flip_bit(chunk.payload, bits);
+    case 1:
+    case 2:
+    case 3:
+      return change_word(chunk.payload, bits);
+    case 4:
+      chunk.header.type = static_cast<std::uint16_t>(bits.below(9));
+      return;
+    case 5:
+      chunk.header.lane = static_cast<std::uint32_t>(bits.below(8));
+      return;
+    case 6:
+      chunk.header.sequence = bits.below(8);
+      return;
+    case 7:
+      chunk.header.flags = static_cast<std::uint8_t>(bits.next());
+      return;
+    case 8:
+      chunk.payload.resize(bits.below(chunk.payload.size() + 65));
+      return;
+    case 9:
+      if (chunks.size() > 1) chunks.erase(chunks.begin() + static_cast<std::ptrdiff_t>(which));
+      return;
+    case 10: {
+      const ChunkBytes copy = chunk;
+      chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(bits.below(chunks.size())), copy);
+      return;
+    }
+    default:
+      if (bits.below(4) == 0) chunk.header.run_id = bits.below(3);
+      capture.has_index = bits.below(2) == 0;
+  }
+}
+
+}  // namespace tidemark::fuzz

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// One fuzzer input as a capture file: opened both ways, every chunk read, described, counted,
+// checked and exported. Whatever the bytes say, nothing may crash, and what an index or a scan
+// returns must be what its checksum says. Called by capture_fuzz.cpp and
+// tests/hostile_capture_test.cpp.
+#pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "tests/sample_run.h"
+#include "tidemark/analyze/check_run.h"
+#include "tidemark/export/export_run.h"
+
+namespace tidemark::fuzz {
+
+// A run directory whose capture is whatever the last input was. The capture is an anonymous file,
+// found through a link.
+class InputDirectory {
+ public:
+  InputDirectory() : fd_(::memfd_create("capture", MFD_CLOEXEC)) {
+    CHECK(fd_.valid());
+    std::filesystem::create_symlink(fmt::format("/proc/self/fd/{}", fd_.get()),
+                                    directory_.file("capture.tide"));
+    RunReport report = samples::sample_report();
+    report.lanes.push_back({.lane = 0, .stream = "swimlane", .producer = "worker 0"});
+    CHECK(write_run_report(directory_.path(), report));
+  }
+
+  void put(std::span<const unsigned char> bytes) {
+    CHECK(::ftruncate(fd_.get(), 0) == 0);
+    CHECK(::pwrite(fd_.get(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+  }
+  [[nodiscard]] const std::string& path() const { return directory_.path(); }
+
+ private:
+  samples::TemporaryDirectory directory_{"/dev/shm"};
+  UniqueFd fd_;
+};
+
+struct CaptureInputResult {
+  bool opened = false;  // by a scan
+  bool described = false;
+  std::uint64_t chunks = 0;
+  std::uint64_t pages = 0;
+  std::uint64_t records = 0;
+};
+
+inline void read_everything(CaptureReader& reader, CaptureInputResult& result) {
+  for (const auto& chunk : reader.chunks()) {
+    const auto bytes = reader.read(chunk);
+    if (!bytes) continue;
+    ++result.chunks;
+    CHECK(bytes->size() == chunk.payload_bytes);
+    CHECK(checksum(bytes->data(), bytes->size()) == chunk.payload_checksum);
+  }
+  const RunClock clock = read_clock(reader);
+  CHECK(clock.ticks_per_second != 0);
+  (void)read_names(reader);
+  const auto description = read_description(reader);
+  if (!description) return;
+  result.described = true;
+  (void)describe_capture(*description);
+  auto ledger = read_ledger(reader, description->lanes, description->page_bytes,
+                            [&](const CapturedPage& page) {
+                              CHECK(page.payload.size() == page.header.used_bytes);
+                              const PageCounts counts = count_page(page.header, page.payload);
+                              result.records += counts.whole;
+                              CHECK(counts.used_bytes <= page.payload.size());
+                            });
+  if (!ledger) return;
+  result.pages += ledger->keys.size();
+  finish_lanes(*ledger);
+  RunReport report;
+  for (LaneIndex lane = 0; lane < ledger->lanes.size(); ++lane) {
+    const CapturedLane& captured = ledger->lanes[lane];
+    report.lanes.push_back(
+        report_lane(lane, captured.plan, captured.words, captured.ledger.counts()));
+  }
+  (void)to_json(report);
+}
+
+inline CaptureInputResult run_capture_input(std::span<const unsigned char> bytes) {
+  static InputDirectory directory;
+  directory.put(bytes);
+  const std::string path = directory.path() + "/capture.tide";
+  CaptureInputResult result;
+  for (const auto how : {CaptureReader::Open::kIndexed, CaptureReader::Open::kScan}) {
+    auto reader = CaptureReader::open(path, how);
+    if (!reader) continue;
+    result = {};
+    result.opened = how == CaptureReader::Open::kScan;
+    read_everything(*reader, result);
+  }
+  (void)check_run(directory.path(), {});
+  (void)export_files(directory.path(), {"l2_swimlane_records.json", "name_map.json"});
+  (void)parse_run_report(std::string(bytes.begin(), bytes.end()), "run.json");
+  return result;
+}
+
+}  // namespace tidemark::fuzz

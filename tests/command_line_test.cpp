@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line as a person meets it: bad input gets one clear line and the documented exit
+// code, signals end a run with everything kept, and a run cannot be overwritten by accident.
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "tidemark/capture/chunk.h"
+#include "tidemark/session/run_report.h"
+
+namespace tidemark {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Finished {
+  int exit_code = 0;
+  std::string out;
+  std::string error;
+};
+
+class CommandLine : public testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = fmt::format("{}/cli_{}_{}", testing::TempDir(), ::getpid(),
+                             testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(directory_);
+    fs::create_directories(directory_);
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  std::string path(const std::string& name) const { return directory_ + "/" + name; }
+
+  static std::string read(const std::string& file) {
+    std::ifstream stream(file);
+    std::stringstream text;
+    text << stream.rdbuf();
+    return text.str();
+  }
+
+  // Arguments are words without spaces; `before` runs in a shell in front of the command.
+  Finished run(const std::string& arguments, const std::string& before = "") {
+    const std::string command = fmt::format("cd '{}'; {} '{}' {} >out.txt 2>error.txt", directory_,
+                                            before, TIDEMARK_EXECUTABLE, arguments);
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read(path("out.txt")),
+            read(path("error.txt"))};
+  }
+
+  void expect_refused(const std::string& arguments, int exit_code, const std::string& names) {
+    const Finished done = run(arguments);
+    EXPECT_EQ(done.exit_code, exit_code) << arguments << "\n" << done.error;
+    EXPECT_NE(done.error.find(names), std::string::npos) << arguments << "\n" << done.error;
+    const auto lines = std::count(done.error.begin(), done.error.end(), '\n');
+    EXPECT_LE(lines, 2) << done.error;
+    EXPECT_EQ(done.out, "") << arguments;
+  }
+
+  std::string directory_;
+};
+
+TEST_F(CommandLine, RefusesWhatItDoesNotKnowByName) {
+  expect_refused("run no_such_workload", 2, "no_such_workload");
+  expect_refused("run synthetic_producer --no-such-flag", 2, "--no-such-flag");
+  expect_refused("run synthetic_producer -p moon", 2, "moon");
+  expect_refused("run synthetic_producer -d 7", 2, "--device 7");
+  expect_refused("run synthetic_producer --case big", 2, "--case big");
+  expect_refused("run synthetic_producer --record-bytes 48", 2, "--record-bytes 48");
+  expect_refused("run synthetic_producer --rate fast", 2, "--rate fast");
+  expect_refused("run synthetic_producer --policy sometimes", 2, "--policy sometimes");
+  expect_refused("run synthetic_producer --policy nostream=drop", 2, "nostream");
+  expect_refused("run synthetic_producer --keep-pages 1 --policy keep-last", 2, "--keep-pages 1");
+  expect_refused("run synthetic_producer --lanes 64 --pool-bytes 65536", 2, "--pool-bytes 65536");
+  expect_refused("run synthetic_producer --page-bytes 1000", 2, "--page-bytes 1000");
+  expect_refused("run synthetic_producer --drain-threads 0", 2, "--drain-threads 0");
+  expect_refused("run synthetic_producer --inject gremlins", 2, "gremlins");
+  expect_refused("nonsense", 2, "nonsense");
+  expect_refused("bench producer --sink drum", 2, "--sink drum");
+}
+
+TEST_F(CommandLine, RefusesDirectoriesThatAreNoRuns) {
+  fs::create_directories(path("empty"));
+  for (const char* command : {"check", "export", "recover"}) {
+    expect_refused(fmt::format("{} empty", command), 2, "empty is not a run");
+    expect_refused(fmt::format("{} missing", command), 2, "missing is not a run");
+    expect_refused(command, 2, "no run found");
+  }
+}
+
+TEST_F(CommandLine, RefusesAPrefixThatHoldsARunAndReplacesItOnlyWhenForced) {
+  ASSERT_EQ(run("run synthetic_producer --records 100 --output-prefix a").exit_code, 0);
+  const std::string before = read(path("a/run.json"));
+  expect_refused("run synthetic_producer --records 100 --output-prefix a", 2, "a already holds");
+  EXPECT_EQ(read(path("a/run.json")), before);
+  ASSERT_EQ(run("run synthetic_producer --records 50 --output-prefix a --force").exit_code, 0);
+  EXPECT_EQ(run("check a").exit_code, 0);
+  EXPECT_NE(read(path("a/run.json")), before);
+}
+
+TEST_F(CommandLine, RefusesAnOutputPlaceThatCannotBeWritten) {
+  std::ofstream(path("file")) << "not a directory";
+  expect_refused("run synthetic_producer --records 100 --output-prefix file/run", 5, "file/run");
+  expect_refused("run synthetic_producer --records 100 --output-prefix /proc/nowhere", 5,
+                 "/proc/nowhere");
+}
+
+TEST_F(CommandLine, RefusesACaptureOfANewerFormatAndNamesBothVersions) {
+  ASSERT_EQ(run("run synthetic_producer --records 100 --output-prefix a").exit_code, 0);
+  std::fstream capture(path("a/capture.tide"), std::ios::in | std::ios::out | std::ios::binary);
+  capture.seekp(offsetof(ChunkHeader, version_major));
+  capture.put(static_cast<char>(kFormatMajor + 1));
+  capture.close();
+  expect_refused("check a", 2, "format 2");
+  expect_refused("export a", 2, "format 2");
+}
+
+TEST_F(CommandLine, FullDiskKeepsWhatFitsAndSaysSo) {
+  // A file size limit stands in for a full disk; the capture cannot grow beyond it.
+  const Finished done = run("run synthetic_producer --lanes 2 --records 400000 --output-prefix a",
+                            "trap '' XFSZ; ulimit -f 16384;");
+  EXPECT_EQ(done.exit_code, 5) << done.error;
+  EXPECT_NE(done.error.find("capture.tide"), std::string::npos) << done.error;
+  const auto report = read_run_report(path("a"));
+  ASSERT_TRUE(report.has_value());
+  EXPECT_TRUE(report->ledger_closes());
+  const LaneCounts total = report->total();
+  EXPECT_EQ(total.produced, 800'002u);
+  EXPECT_GT(total.delivered, 50'000u);
+  EXPECT_EQ(total.dropped, total.dropped_by[static_cast<std::size_t>(DropReason::kFileError)]);
+  const Finished checked = run("check a");
+  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.error;
+}
+
+TEST_F(CommandLine, SignalsEndARunWithEverythingKept) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    const std::string name = fmt::format("run{}", number);
+    const pid_t pid = ::fork();
+    ASSERT_GE(pid, 0);
+    if (pid == 0) {
+      ::chdir(directory_.c_str());
+      ::freopen("out.txt", "w", stdout);
+      ::execl(TIDEMARK_EXECUTABLE, "tidemark", "run", "synthetic_producer", "--rate", "100000",
+              "--seconds", "60", "--output-prefix", name.c_str(), nullptr);
+      ::_exit(99);
+    }
+    // Until its capture has pages, which only a run under way has.
+    for (int tries = 0; tries < 5000; ++tries) {
+      std::error_code code;
+      if (fs::file_size(path(name) + "/capture.tide", code) > 0 && !code) break;
+      ::usleep(1000);
+    }
+    ::usleep(100'000);
+    ::kill(pid, number);
+    int status = 0;
+    ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 128 + number);
+    const auto report = read_run_report(path(name));
+    ASSERT_TRUE(report.has_value());
+    EXPECT_EQ(report->status, "interrupted");
+    EXPECT_TRUE(report->ledger_closes());
+    EXPECT_GT(report->total().delivered, 0u);
+    EXPECT_EQ(run("check " + name).exit_code, 0);
+  }
+}
+
+TEST_F(CommandLine, ExportMakesWhatWasLeftOut) {
+  ASSERT_EQ(run("run synthetic_producer --lanes 2 --records 300 --output-prefix a").exit_code, 0);
+  EXPECT_FALSE(fs::exists(path("a/l2_swimlane_records.json")));
+  const Finished done = run("export a l2_swimlane_records.json");
+  EXPECT_EQ(done.exit_code, 0);
+  EXPECT_EQ(done.out, "a/l2_swimlane_records.json\n");
+  expect_refused("export a novel.json", 2, "novel.json");
+  EXPECT_NE(read(path("a/l2_swimlane_records.json")).find("synthetic_producer.end"),
+            std::string::npos);
+}
+
+TEST_F(CommandLine, JsonIsTheFileItWrites) {
+  const Finished done = run("run synthetic_producer --records 100 --json --output-prefix a");
+  EXPECT_EQ(done.exit_code, 0);
+  EXPECT_EQ(done.out, read(path("a/run.json")));
+}
+
+TEST_F(CommandLine, HelpTeachesAndExitsWithZero) {
+  for (const char* command : {"", "run", "check", "export", "recover", "bench producer", "list"}) {
+    const Finished done = run(fmt::format("{} --help", command));
+    EXPECT_EQ(done.exit_code, 0) << command;
+    EXPECT_GT(done.out.size(), 100u) << command;
+  }
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/kill_run.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "tests/child_process.h"
+#include "tidemark/base/check.h"
+#include "tidemark/base/unique_fd.h"
+#include "tidemark/device/region_file.h"
+#include "tidemark/session/recover.h"
+
+namespace tidemark {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint32_t kProgramWaitMs = 60'000;
+constexpr std::uint32_t kDeviceAppearsMs = 10'000;
+constexpr std::uint32_t kProcessesGoneMs = 8'000;
+
+// The producers' counters: a file of the test's own, which outlives every process of the run.
+class AcceptedFile {
+ public:
+  AcceptedFile(const std::string& path, std::size_t words) : words_(words) {
+    const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    CHECK(fd.valid() && ::ftruncate(fd.get(), static_cast<off_t>(words * 8)) == 0);
+    void* base = ::mmap(nullptr, words * 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+    CHECK(base != MAP_FAILED);
+    base_ = static_cast<std::uint64_t*>(base);
+  }
+  AcceptedFile(const AcceptedFile&) = delete;
+  AcceptedFile& operator=(const AcceptedFile&) = delete;
+  ~AcceptedFile() { ::munmap(base_, words_ * 8); }
+  [[nodiscard]] std::span<const std::uint64_t> words() const { return {base_, words_}; }
+
+ private:
+  std::uint64_t* base_ = nullptr;
+  std::size_t words_;
+};
+
+class CaseRun {
+ public:
+  CaseRun(const KillCase& the_case, std::string tidemark, const std::string& directory)
+      : case_(the_case),
+        tidemark_(std::move(tidemark)),
+        base_(directory),
+        run_(directory + "/run"),
+        log_(directory + "/log.txt"),
+        accepted_(directory + "/accepted", the_case.lanes * 2) {}
+
+  CaseOutcome run() {
+    const auto arguments = run_arguments(case_, tidemark_, run_, base_ + "/accepted");
+    if (case_.moment == KillMoment::kCall)
+      host_end_ = run_traced(arguments, log_, case_.stop).end;
+    else
+      host_ = start_program(arguments, log_);
+    if (case_.mode == KillMode::kDevice) {
+      kill_device();
+      judge(run_, outcome_.fate == KillFate::kHit ? "device_fault" : "ok");
+    } else {
+      kill_host();
+      if (case_.mode == KillMode::kHost)
+        recover(run_);
+      else
+        recover_with_kills();
+      if (outcome_.fate != KillFate::kNeverBegan) judge(run_, "");
+    }
+    check_nothing_left();
+    return std::move(outcome_);
+  }
+
+ private:
+  template <class... Args>
+  bool expect(bool holds, fmt::format_string<Args...> text, Args&&... args) {
+    if (!holds) outcome_.problems.push_back(fmt::format(text, std::forward<Args>(args)...));
+    return holds;
+  }
+
+  // The device process is the supervisor's child. 0: the run ended without one being seen.
+  pid_t find_device() {
+    pid_t supervisor = 0;
+    const std::uint64_t deadline_us = now_us() + kDeviceAppearsMs * 1000ull;
+    while (now_us() < deadline_us) {
+      if (supervisor == 0)
+        for (const pid_t child : children_of(host_)) supervisor = child;
+      if (supervisor != 0)
+        for (const pid_t child : children_of(supervisor)) return child;
+      if ((host_end_ = wait_for(host_, 0))) return 0;
+    }
+    return 0;
+  }
+
+  void kill_device() {
+    pid_t device = 0;
+    if (case_.moment == KillMoment::kSetUp) device = find_device();
+    sleep_us(case_.delay_us);
+    if (device == 0) device = find_device();
+    // Seen a moment ago, or in a run that lasts a minute: the pid is still the device's.
+    if (device != 0) ::kill(device, SIGKILL);
+    if (!host_end_) host_end_ = wait_for(host_, kProgramWaitMs);
+    if (!expect(host_end_.has_value(), "the run does not end after its device was killed")) {
+      ::kill(host_, SIGKILL);
+      host_end_ = wait_for(host_, kProgramWaitMs);
+    }
+    // A device that ended by itself around the kill ends the run well; every other ends it with 3.
+    const bool ended_well = host_end_->exit_code == 0 && (device == 0 || case_.records > 0);
+    if (ended_well) outcome_.fate = KillFate::kTooLate;
+    expect(ended_well || host_end_->exit_code == 3, "run left with {} (signal {})",
+           host_end_->exit_code, host_end_->signal);
+  }
+
+  void kill_host() {
+    if (host_end_) return judge_host();
+    sleep_us(case_.delay_us);
+    ::kill(host_, SIGKILL);
+    if (case_.mode != KillMode::kHost || !case_.recover_at_once) collect_host();
+  }
+
+  void collect_host() {
+    host_end_ = wait_for(host_, kProgramWaitMs);
+    CHECK(host_end_.has_value());
+    judge_host();
+  }
+
+  void judge_host() {
+    if (host_end_->signal != SIGKILL) {
+      outcome_.fate = KillFate::kTooLate;
+      expect(host_end_->exit_code == 0, "run left with {} before the kill", host_end_->exit_code);
+    }
+    if (!fs::exists(run_ + "/run.json")) outcome_.fate = KillFate::kNeverBegan;
+  }
+
+  void recover(const std::string& directory) {
+    const ProgramEnd end = run_program({tidemark_, "recover", directory}, log_, kProgramWaitMs);
+    if (!host_end_) collect_host();
+    const int wanted = outcome_.fate == KillFate::kNeverBegan ? 2 : 0;
+    expect(end.signal == 0 && end.exit_code == wanted, "recover left with {} (signal {})",
+           end.exit_code, end.signal);
+  }
+
+  // The same killed run recovered twice, once without interruption; both must come to the same.
+  void recover_with_kills() {
+    if (outcome_.fate == KillFate::kNeverBegan) return recover(run_);
+    std::uint64_t usual_us = 20'000, usual_stops = 0;
+    const std::string through = base_ + "/through";
+    if (!case_.recover_at_once) {
+      wait_for_processes();
+      const std::string region = region_path(read_run_report(run_)->run_id);
+      const bool has_region = fs::exists(region);
+      fs::copy(run_, through, fs::copy_options::recursive);
+      if (has_region) fs::copy_file(region, base_ + "/region");
+      const std::uint64_t begin_us = now_us();
+      if (case_.recover_kills[0].where == RecoverKill::Where::kTime) {
+        recover(through);
+      } else {
+        const auto traced = run_traced({tidemark_, "recover", through}, log_, kNoStop);
+        expect(traced.end.exit_code == 0, "recover left with {}", traced.end.exit_code);
+        usual_stops = traced.stops;
+      }
+      usual_us = now_us() - begin_us;
+      if (has_region)
+        fs::copy_file(base_ + "/region", region, fs::copy_options::overwrite_existing);
+    }
+    for (const auto& kill : case_.recover_kills) interrupt_recovery(kill, usual_us, usual_stops);
+    recover(run_);
+    if (case_.recover_at_once) return;
+    outcome_.compared = 1;
+    const auto report = read_run_report(run_);
+    const auto other = read_run_report(through);
+    if (!expect(report && other, "a recovered run has no readable run.json")) return;
+    expect(report->status == other->status, "status {} after interruptions, {} without",
+           report->status, other->status);
+    audit_same(read_found(case_, run_, outcome_.problems), *report,
+               read_found(case_, through, outcome_.problems), *other, outcome_.problems);
+  }
+
+  void interrupt_recovery(const RecoverKill& kill, std::uint64_t usual_us,
+                          std::uint64_t usual_stops) {
+    std::optional<ProgramEnd> end;
+    if (kill.where == RecoverKill::Where::kTime) {
+      const pid_t pid = start_program({tidemark_, "recover", run_}, log_);
+      sleep_us(usual_us * kill.amount / 1000);
+      ::kill(pid, SIGKILL);
+      end = wait_for(pid, kProgramWaitMs);
+      CHECK(end.has_value());
+    } else {
+      const std::uint64_t stop = kill.where == RecoverKill::Where::kCall
+                                     ? usual_stops * kill.amount / 1000
+                                     : usual_stops - std::min(usual_stops, kill.amount);
+      end = run_traced({tidemark_, "recover", run_}, log_, stop).end;
+    }
+    outcome_.recover_kills += end->signal == SIGKILL;
+    expect(end->signal == SIGKILL || end->exit_code == 0, "recover left with {} before its kill",
+           end->exit_code);
+  }
+
+  // What the files say, by the test's own reading and by `check`. An empty status: whatever a
+  // recovered run, or one that ended in time, may say.
+  void judge(const std::string& directory, const std::string& status) {
+    const ProgramEnd check = run_program({tidemark_, "check", directory}, log_, kProgramWaitMs);
+    expect(check.signal == 0 && check.exit_code == 0, "check left with {} (signal {})",
+           check.exit_code, check.signal);
+    const auto report = read_run_report(directory);
+    if (!expect(report.has_value(), "no readable run.json")) return;
+    expect(status.empty() ? report->status == "recovered" || report->status == "ok"
+                          : report->status == status,
+           "status {}", report->status);
+    const int exit_code = report->status == "device_fault" ? 3 : 0;
+    expect(report->exit_code == exit_code, "run.json says exit code {}", report->exit_code);
+    expect(report->region_path.empty(), "run.json still names a region");
+    const CaptureFound found = read_found(case_, directory, outcome_.problems);
+    audit_accepted(case_, found, *report, accepted_.words(), outcome_.problems);
+    for (std::size_t i = 0; i < found.lanes.size(); ++i)
+      (i < case_.lanes ? outcome_.records_found : outcome_.frames_found) += found.lanes[i].count;
+    outcome_.incomplete += report->total().incomplete;
+    run_id_ = report->run_id;
+  }
+
+  void wait_for_processes() {
+    const Reaped reaped = reap_all(kProcessesGoneMs);
+    outcome_.process_wait_ms = std::max(outcome_.process_wait_ms, reaped.waited_ms);
+    expect(reaped.left.empty(), "processes left: {}", reaped.left);
+  }
+
+  void check_nothing_left() {
+    wait_for_processes();
+    if (run_id_ != 0) expect(!fs::exists(region_path(run_id_)), "{} is left", region_path(run_id_));
+    for (const auto& region : list_regions())
+      expect(region.run_directory != fs::absolute(run_).string(), "{} is left", region.path);
+  }
+
+  const KillCase& case_;
+  const std::string tidemark_;
+  const std::string base_;
+  const std::string run_;
+  const std::string log_;
+  AcceptedFile accepted_;
+  CaseOutcome outcome_;
+  pid_t host_ = 0;
+  std::optional<ProgramEnd> host_end_;
+  std::uint64_t run_id_ = 0;
+};
+
+}  // namespace
+
+CaseOutcome run_case(const KillCase& the_case, const std::string& tidemark,
+                     const std::string& directory) {
+  fs::create_directories(directory);
+  return CaseRun(the_case, tidemark, directory).run();
+}
+
+}  // namespace tidemark

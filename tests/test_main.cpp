@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// System tests launch device processes: the supervisor is forked before anything else.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "tidemark/device/sim/supervisor.h"
+#include "workloads/synthetic_producer.h"
+
+int main(int argc, char** argv) {
+  tidemark::register_synthetic_producer();
+  if (auto started = tidemark::Supervisor::start(); !started) {
+    std::fprintf(stderr, "%s\n", started.error().message.c_str());
+    return 1;
+  }
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

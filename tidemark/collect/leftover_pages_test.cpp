@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is still in a region: open pages, pages nobody received and the pages of keep-last lanes
+// come out once each; a page that changes under the reading, or that cannot be believed, does not.
+#include "tidemark/collect/leftover_pages.h"
+
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "tidemark/collect/keeping_sink.h"
+#include "tidemark/collect/planned_region.h"
+#include "tidemark/device/sim/sim_env.h"
+#include "tidemark/record/recorder.h"
+
+namespace tidemark {
+namespace {
+
+using SpanRecorder = Recorder<TaskSpan, SimEnv>;
+constexpr std::uint64_t kPerPage = (1024 - kPageHeaderBytes) / TaskSpan::kBytes;
+
+RegionRequest request_of(Overflow overflow) {
+  RegionRequest request;
+  request.lanes = {{.overflow = overflow}, {.overflow = overflow}};
+  request.page_bytes = 1024;
+  request.keep_pages = 4;
+  request.run_id = 31;
+  return request;
+}
+
+class LeftoverPages : public testing::Test {
+ protected:
+  void hand(PlannedRegion& region, PageIndex page) {
+    region.view().free_ring(0).send(handed_++, page);
+  }
+  Leftovers collect(PlannedRegion& region) {
+    for (LaneIndex lane = static_cast<LaneIndex>(ledgers_.size()); lane < 2; ++lane)
+      ledgers_.emplace_back(static_cast<Overflow>(region.plan().lanes[lane].overflow));
+    auto left = collect_leftovers(region.port(), region.plan(), is_captured_, sink_, ledgers_);
+    for (LaneIndex lane = 0; lane < 2; ++lane) ledgers_[lane].finish(left.words[lane]);
+    return left;
+  }
+
+  std::uint64_t handed_ = 0;
+  KeepingSink sink_;
+  std::vector<LaneLedger> ledgers_;
+  std::function<bool(const PageHeaderImage&)> is_captured_ = [](const auto&) { return false; };
+};
+
+TEST_F(LeftoverPages, AnEmptyRegionHasNone) {
+  PlannedRegion region(request_of(Overflow::kWait));
+  const Leftovers left = collect(region);
+  EXPECT_EQ(left.pages, 0u);
+  EXPECT_EQ(left.faults.total(), 0u);
+  EXPECT_EQ(left.words[0].state, static_cast<std::uint32_t>(LaneState::kUnopened));
+  EXPECT_TRUE(ledgers_[0].counts().closes());
+}
+
+TEST_F(LeftoverPages, SealedAndOpenPagesAreRecoveredInSequence) {
+  PlannedRegion region(request_of(Overflow::kDrop));
+  for (const PageIndex page : {5u, 2u, 9u}) hand(region, page);
+  SpanRecorder recorder(&region.view(), 0);
+  for (std::uint64_t i = 0; i < 2 * kPerPage + 3; ++i) ASSERT_TRUE(recorder.write(span_of(i)));
+  const Leftovers left = collect(region);
+  EXPECT_EQ(left.pages, 3u);
+  EXPECT_EQ(left.faults.total(), 0u);
+  const LaneCounts& counts = ledgers_[0].counts();
+  EXPECT_TRUE(counts.closes());
+  EXPECT_EQ(counts.recovered, 2 * kPerPage + 3);
+  EXPECT_EQ(counts.produced, 2 * kPerPage + 3);
+  const auto found = sink_.spans_of(0);
+  EXPECT_EQ(found.wrong, 0u);
+  EXPECT_EQ(found.numbers.size(), 2 * kPerPage + 3);
+  for (const auto& [key, page] : sink_.pages()) EXPECT_TRUE(page.recovered);
+}
+
+TEST_F(LeftoverPages, CapturedPagesArePassedOver) {
+  PlannedRegion region(request_of(Overflow::kDrop));
+  hand(region, 0);
+  hand(region, 1);
+  SpanRecorder recorder(&region.view(), 0);
+  for (std::uint64_t i = 0; i < 2 * kPerPage; ++i) ASSERT_TRUE(recorder.write(span_of(i)));
+  recorder.close();
+  is_captured_ = [](const PageHeaderImage& header) { return header.sequence == 1; };
+  ledgers_.emplace_back(Overflow::kDrop);
+  ledgers_.emplace_back(Overflow::kDrop);
+  ledgers_[0].add_page(read_page_header(region.port(), region.plan().layout, 0),
+                       PageFate::kDelivered, kPerPage * 32);
+  const Leftovers left = collect(region);
+  EXPECT_EQ(left.pages, 1u);
+  EXPECT_EQ(ledgers_[0].counts().delivered, kPerPage);
+  EXPECT_EQ(ledgers_[0].counts().recovered, kPerPage);
+  EXPECT_TRUE(ledgers_[0].counts().closes());
+}
+
+TEST_F(LeftoverPages, KeepLastIsDeliveredWhenItsLaneClosedAndRecoveredWhenNot) {
+  for (const bool closes : {true, false}) {
+    PlannedRegion region(request_of(Overflow::kKeepLast));
+    sink_.clear();
+    ledgers_.clear();
+    SpanRecorder recorder(&region.view(), 0);
+    for (std::uint64_t i = 0; i < 10 * kPerPage + 1; ++i) ASSERT_TRUE(recorder.write(span_of(i)));
+    if (closes) recorder.close();
+    collect(region);
+    const LaneCounts& counts = ledgers_[0].counts();
+    EXPECT_TRUE(counts.closes());
+    EXPECT_EQ(closes ? counts.delivered : counts.recovered, 3 * kPerPage + 1);
+    EXPECT_EQ(counts.overwritten, 7 * kPerPage);
+    EXPECT_EQ(*sink_.spans_of(0).numbers.begin(), 7 * kPerPage);
+    EXPECT_EQ(sink_.spans_of(0).wrong, 0u);
+  }
+}
+
+TEST_F(LeftoverPages, WhatCannotBeStoredIsAFileError) {
+  PlannedRegion region(request_of(Overflow::kDrop));
+  hand(region, 0);
+  SpanRecorder recorder(&region.view(), 0);
+  for (std::uint64_t i = 0; i < 5; ++i) ASSERT_TRUE(recorder.write(span_of(i)));
+  sink_.fail_after = 0;
+  collect(region);
+  EXPECT_EQ(ledgers_[0].counts().dropped_by[static_cast<std::size_t>(DropReason::kFileError)], 5u);
+  EXPECT_TRUE(ledgers_[0].counts().closes());
+}
+
+// The producer reopens a page between the look at its header and the copy of its bytes.
+TEST_F(LeftoverPages, APageThatIsRewrittenWhileItIsReadIsNotTaken) {
+  PlannedRegion region(request_of(Overflow::kKeepLast));
+  SpanRecorder recorder(&region.view(), 0);
+  for (std::uint64_t i = 0; i < 4 * kPerPage; ++i) ASSERT_TRUE(recorder.write(span_of(i)));
+  std::uint64_t looked = 0, next = 4 * kPerPage;
+  is_captured_ = [&](const PageHeaderImage&) {
+    // All headers have been seen: now the oldest page begins again.
+    for (int i = ++looked == 4 ? 3 : 0; i > 0; --i) EXPECT_TRUE(recorder.write(span_of(next++)));
+    return false;
+  };
+  const Leftovers left = collect(region);
+  EXPECT_EQ(left.faults.of(PageFault::kChanging), 1u);
+  EXPECT_EQ(left.pages, 3u);
+  EXPECT_EQ(sink_.spans_of(0).wrong, 0u);
+  EXPECT_TRUE(ledgers_[0].counts().closes());
+}
+
+TEST_F(LeftoverPages, AHeaderThatChangesUnderTheSameSequenceIsNotTaken) {
+  for (const bool lane_changes : {true, false}) {
+    PlannedRegion region(request_of(Overflow::kDrop));
+    handed_ = 0;
+    hand(region, 0);
+    SpanRecorder recorder(&region.view(), 0);
+    ASSERT_TRUE(recorder.write(span_of(0)));
+    is_captured_ = [&](const PageHeaderImage&) {
+      if (lane_changes)
+        region.view().page(0).lane.store_release(1);
+      else
+        region.view().page(0).record_bytes.store_release(3);
+      return false;
+    };
+    ledgers_.clear();
+    const Leftovers left = collect(region);
+    EXPECT_EQ(left.pages, 0u);
+    EXPECT_EQ(left.faults.total(), 1u);
+    EXPECT_TRUE(sink_.pages().empty());
+  }
+}
+
+// A keep-last producer at full speed under the reading: nothing that is taken is a mixture.
+TEST_F(LeftoverPages, APageTakenFromARunningProducerIsOfOneFilling) {
+  PlannedRegion region(request_of(Overflow::kKeepLast));
+  std::jthread producer([&](const std::stop_token& stop) {
+    SpanRecorder recorder(&region.view(), 0);
+    for (std::uint64_t i = 0; !stop.stop_requested(); ++i) {
+      recorder.write(span_of(i));
+      if (i % 50 == 0) SimEnv::pause(48);  // now and then a reader gets a page in time
+    }
+  });
+  std::uint64_t taken = 0, changing = 0;
+  for (int round = 0; round < 20'000 && (taken < 500 || changing < 5); ++round) {
+    KeepingSink sink;
+    std::vector<LaneLedger> ledgers(2, LaneLedger(Overflow::kKeepLast));
+    const Leftovers left =
+        collect_leftovers(region.port(), region.plan(), is_captured_, sink, ledgers);
+    taken += left.pages;
+    changing += left.faults.of(PageFault::kChanging);
+    ASSERT_EQ(sink.spans_of(0).wrong, 0u) << "round " << round;
+  }
+  EXPECT_GE(taken, 500u);
+}
+
+TEST_F(LeftoverPages, PagesThatCannotBeBelievedAreCountedByName) {
+  PlannedRegion region(request_of(Overflow::kDrop));
+  for (const PageIndex page : {0u, 1u, 2u, 3u}) hand(region, page);
+  SpanRecorder recorder(&region.view(), 0);
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(recorder.write(span_of(i)));
+    recorder.flush();
+  }
+  region.view().page(0).run_id.store_release(1);
+  region.view().page(1).lane.store_release(77);
+  region.view().page(2).record_bytes.store_release(0);
+  region.view().page(2).record_count.store_release(1);
+  const Leftovers left = collect(region);
+  EXPECT_EQ(left.faults.of(PageFault::kForeignRun), 1u);
+  EXPECT_EQ(left.faults.of(PageFault::kUnknownLane), 1u);
+  EXPECT_EQ(left.faults.of(PageFault::kWrongRecordSize), 1u);
+  EXPECT_EQ(left.pages, 1u);
+  EXPECT_EQ(ledgers_[0].counts().unaccounted, 3u) << "lost, and the ledger says so";
+}
+
+TEST_F(LeftoverPages, ThePlanIsReadBackFromTheRegionAndDamageIsRefused) {
+  PlannedRegion region(request_of(Overflow::kKeepLast));
+  const auto plan = read_plan(region.port(), "here");
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->layout.total_bytes, region.plan().layout.total_bytes);
+  ASSERT_EQ(plan->lanes.size(), 2u);
+  EXPECT_EQ(plan->lanes[1].reserved_first_page, region.plan().lanes[1].reserved_first_page);
+  region.port().store(0, 0);
+  const auto refused = read_plan(region.port(), "the path");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kDamage);
+  EXPECT_NE(refused.error().message.find("the path"), std::string::npos);
+  const RegionPort small = RegionPort::over_memory(region.bytes().first(512));
+  EXPECT_FALSE(read_plan(small, "x"));
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The platform table: the rows of the design, found by their exact names.
+#include "tidemark/device/platform_table.h"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+namespace tidemark {
+namespace {
+
+TEST(PlatformTable, HoldsTheRowsOfTheDesign) {
+  struct Row {
+    std::string_view name;
+    Transport transport;
+    std::uint32_t clusters, schedulers;
+  };
+  for (const Row& row :
+       {Row{"sim", Transport::kMapped, 0, 1}, Row{"a2a3sim", Transport::kMapped, 24, 3},
+        Row{"a5sim", Transport::kCopied, 36, 4}}) {
+    const Platform* platform = find_platform(row.name);
+    ASSERT_NE(platform, nullptr) << row.name;
+    EXPECT_EQ(platform->name, row.name);
+    EXPECT_EQ(platform->transport, row.transport) << row.name;
+    EXPECT_EQ(platform->cluster_count, row.clusters) << row.name;
+    EXPECT_EQ(platform->scheduler_count, row.schedulers) << row.name;
+    EXPECT_FALSE(platform->description.empty());
+  }
+}
+
+TEST(PlatformTable, FindsOnlyExactNames) {
+  for (const std::string_view name : {"", "SIM", "sim ", "a5", "cuda9"})
+    EXPECT_EQ(find_platform(name), nullptr) << name;
+}
+
+TEST(PlatformTable, NamesAreUniqueAndTheDefaultComesFirst) {
+  std::set<std::string_view> names;
+  for (const Platform& platform : platforms()) EXPECT_TRUE(names.insert(platform.name).second);
+  EXPECT_EQ(platforms().front().name, "sim");
+}
+
+TEST(PlatformTable, TransportsHaveTheirWords) {
+  EXPECT_EQ(to_text(Transport::kMapped), "mapped");
+  EXPECT_EQ(to_text(Transport::kCopied), "copied");
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated device: programs run on the region in a process of their own or in a thread, end in
+// the way the host is told, and can be ended by force.
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "tidemark/device/device.h"
+#include "tidemark/device/sim/supervisor.h"
+#include "tidemark/device/test_programs.h"
+#include "tidemark/schema/task_span.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint32_t kWaitMs = 20'000;
+
+class SimDeviceTest : public testing::Test {
+ protected:
+  SimDeviceTest() {
+    RegionRequest request;
+    for (int i = 0; i < 3; ++i) request.lanes.push_back({.overflow = Overflow::kKeepLast});
+    request.page_bytes = 1024;
+    request.run_id = std::uint64_t{this_process().pid} << 32 | 0xDE71CE;
+    plan_ = *plan_region(request);
+    ::unlink(region_path(request.run_id).c_str());
+    region_ = std::move(*create_region_file(plan_));
+    ::unlink(region_.path.c_str());
+    mapping_ = std::move(*map_region(region_.fd.get(), region_.path, region_.bytes));
+    view_ = RegionView(mapping_.base());
+  }
+  std::unique_ptr<Device> open(Isolation isolation) {
+    auto device = open_sim_device(isolation);
+    EXPECT_TRUE(device) << device.error().message;
+    return std::move(*device);
+  }
+  Expected<void> launch(Device& device, const char* program, const WriteSpansArgs& args = {}) {
+    return device.launch(
+        {.program = program, .args = std::as_bytes(std::span(&args, 1)), .region = &region_});
+  }
+  void expect_spans(std::uint32_t units, std::uint32_t count) {
+    for (std::uint32_t unit = 0; unit < units; ++unit) {
+      EXPECT_EQ(view_.lane(unit).words.attempted.load_acquire(), count);
+      const PageIndex page = plan_.lanes[unit].reserved_first_page;
+      EXPECT_EQ(view_.page(page).run_id.load_acquire(), plan_.identity.run_id);
+      for (std::uint32_t i = 0; i < count; ++i) {
+        std::uint64_t words[4];
+        std::memcpy(words, view_.payload(page) + i * TaskSpan::kBytes, sizeof(words));
+        EXPECT_EQ(words[0], std::uint64_t{unit} << 32 | i);
+      }
+    }
+  }
+
+  RegionPlan plan_;
+  RegionFile region_;
+  RegionMapping mapping_;
+  RegionView view_;
+};
+
+TEST_F(SimDeviceTest, AProgramRunsInAProcessOfItsOwnAndItsRecordsAreInTheRegion) {
+  const auto device = open(Isolation::kProcess);
+  ASSERT_TRUE(launch(*device, kWriteSpans, {.units = 3, .count = 20}));
+  const auto exit = device->wait(kWaitMs);
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->kind, DeviceExit::Kind::kFinished);
+  EXPECT_EQ(exit->code, 0);
+  expect_spans(3, 20);
+  const RegionDeviceWords& words = view_.header().device;
+  EXPECT_NE(words.device_pid.load_acquire(), static_cast<std::uint32_t>(::getpid()));
+  EXPECT_EQ(words.device_pid.load_acquire(), device->process().pid);
+  EXPECT_EQ(words.host_gone.load_acquire(), 0u);
+  EXPECT_NE(words.launch_ticks.load_acquire(), 0u);
+  EXPECT_GE(words.finish_ticks.load_acquire(), words.launch_ticks.load_acquire());
+  EXPECT_FALSE(device->wait(0)) << "an exit is told once";
+}
+
+TEST_F(SimDeviceTest, ACrashIsToldWithItsSignalAndTheHostLives) {
+  const auto device = open(Isolation::kProcess);
+  ASSERT_TRUE(launch(*device, kAbortItself));
+  const auto exit = device->wait(kWaitMs);
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->kind, DeviceExit::Kind::kSignalled);
+  EXPECT_EQ(exit->code, SIGABRT);
+  EXPECT_EQ(view_.header().device.finish_ticks.load_acquire(), 0u);
+}
+
+TEST_F(SimDeviceTest, AnEarlyExitIsToldWithItsCode) {
+  const auto device = open(Isolation::kProcess);
+  ASSERT_TRUE(launch(*device, kLeaveEarly));
+  const auto exit = device->wait(kWaitMs);
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->kind, DeviceExit::Kind::kFinished);
+  EXPECT_EQ(exit->code, kLeaveEarlyCode);
+}
+
+TEST_F(SimDeviceTest, AResetEndsAProgramThatNeverReturns) {
+  const auto device = open(Isolation::kProcess);
+  ASSERT_TRUE(launch(*device, kNeverReturn));
+  EXPECT_FALSE(device->wait(20));
+  const ProcessIdentity process = device->process();
+  EXPECT_TRUE(is_alive(process));
+  EXPECT_TRUE(device->reset());
+  EXPECT_FALSE(is_alive(process));
+  EXPECT_TRUE(device->reset()) << "nothing is left to reset";
+  EXPECT_FALSE(device->wait(0));
+}
+
+TEST_F(SimDeviceTest, ADeviceThatIsLetGoTakesItsProcessWithIt) {
+  ProcessIdentity process;
+  {
+    const auto device = open(Isolation::kProcess);
+    ASSERT_TRUE(launch(*device, kNeverReturn));
+    process = device->process();
+  }
+  EXPECT_FALSE(is_alive(process));
+}
+
+TEST_F(SimDeviceTest, OneDeviceLaunchesAgainAfterEveryKindOfEnd) {
+  const auto device = open(Isolation::kProcess);
+  for (const char* before : {kAbortItself, kLeaveEarly, kNeverReturn}) {
+    ASSERT_TRUE(launch(*device, before));
+    EXPECT_TRUE(before == kNeverReturn ? device->reset() : device->wait(kWaitMs).has_value());
+    for (LaneIndex lane = 0; lane < 3; ++lane)
+      std::memset(static_cast<void*>(&view_.lane(lane).words), 0, sizeof(LaneWords));
+    ASSERT_TRUE(launch(*device, kWriteSpans, {.units = 2, .count = 5}));
+    const auto exit = device->wait(kWaitMs);
+    ASSERT_TRUE(exit) << "after " << before;
+    EXPECT_EQ(exit->kind, DeviceExit::Kind::kFinished);
+    EXPECT_EQ(exit->code, 0);
+    expect_spans(2, 5);
+  }
+}
+
+TEST_F(SimDeviceTest, TwoDevicesOfOneSupervisorDoNotRunAtOnce) {
+  const auto first = open(Isolation::kProcess), second = open(Isolation::kProcess);
+  ASSERT_TRUE(launch(*first, kUntilStop));
+  const auto refused = launch(*second, kUntilStop);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kDevice);
+  EXPECT_NE(refused.error().message.find(std::strerror(EBUSY)), std::string::npos);
+  view_.header().host.abort.store_release(1);
+  const auto exit = first->wait(kWaitMs);
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->kind, DeviceExit::Kind::kFinished);
+}
+
+TEST_F(SimDeviceTest, AnUnknownProgramDoesNotCountAsFinishedWell) {
+  const auto device = open(Isolation::kProcess);
+  ASSERT_TRUE(launch(*device, "no such program"));
+  const auto exit = device->wait(kWaitMs);
+  ASSERT_TRUE(exit);
+  EXPECT_TRUE(exit->kind != DeviceExit::Kind::kFinished || exit->code != 0);
+  EXPECT_EQ(view_.header().device.launch_ticks.load_acquire(), 0u);
+}
+
+TEST_F(SimDeviceTest, TheWaitDescriptorIsReadableWhenTheProgramHasEnded) {
+  for (const Isolation isolation : {Isolation::kProcess, Isolation::kThread}) {
+    const auto device = open(isolation);
+    ASSERT_TRUE(launch(*device, kWriteSpans, {.units = 1, .count = 1}));
+    pollfd watched{device->wait_fd(), POLLIN, 0};
+    EXPECT_EQ(::poll(&watched, 1, kWaitMs), 1);
+    EXPECT_TRUE(device->wait(0));
+  }
+}
+
+TEST_F(SimDeviceTest, ThreadModeRunsInThisProcessAndCannotBeReset) {
+  const auto device = open(Isolation::kThread);
+  EXPECT_EQ(device->process().pid, static_cast<std::uint32_t>(::getpid()));
+  ASSERT_TRUE(launch(*device, kUntilStop));
+  EXPECT_FALSE(device->wait(20));
+  EXPECT_FALSE(device->reset()) << "a thread cannot be ended by force";
+  view_.header().host.abort.store_release(1);
+  ASSERT_TRUE(device->wait(kWaitMs));
+  EXPECT_TRUE(device->reset());
+  EXPECT_EQ(view_.header().device.device_pid.load_acquire(),
+            static_cast<std::uint32_t>(::getpid()));
+  ASSERT_TRUE(launch(*device, kWriteSpans, {.units = 3, .count = 20}));
+  const auto exit = device->wait(kWaitMs);
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->kind, DeviceExit::Kind::kFinished);
+  expect_spans(3, 20);
+}
+
+TEST_F(SimDeviceTest, ThreadModeRefusesAnUnknownProgram) {
+  const auto device = open(Isolation::kThread);
+  const auto refused = launch(*device, "no such program");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kDevice);
+  EXPECT_NE(refused.error().message.find("no such program"), std::string::npos);
+}
+
+TEST_F(SimDeviceTest, TheSupervisorIsAnotherProcessInItsOwnGroup) {
+  ASSERT_NE(Supervisor::current(), nullptr);
+  const auto device = open(Isolation::kProcess);
+  ASSERT_TRUE(launch(*device, kUntilStop));
+  const auto pid = static_cast<pid_t>(device->process().pid);
+  EXPECT_NE(::getpgid(pid), ::getpgrp()) << "a Ctrl-C of the terminal must not reach it";
+  view_.header().host.abort.store_release(1);
+  EXPECT_TRUE(device->wait(kWaitMs));
+}
+
+}  // namespace
+}  // namespace tidemark
