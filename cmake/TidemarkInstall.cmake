@@ -12,7 +12,8 @@ function(tidemark_install)
   install(TARGETS ${libraries} EXPORT tidemark_targets
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/tidemark" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-    FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh" PATTERN "tidemark/cli" EXCLUDE)
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh" PATTERN "tidemark/cli" EXCLUDE
+    PATTERN "testing" EXCLUDE)
 
   set(config_folder "${CMAKE_INSTALL_LIBDIR}/cmake/tidemark")
   install(EXPORT tidemark_targets NAMESPACE tidemark:: DESTINATION "${config_folder}"

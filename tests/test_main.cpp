@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // System tests launch device processes: the supervisor is forked before anything else.
-#include <gtest/gtest.h>
-
 #include <cstdio>
+
+#include <gtest/gtest.h>
 
 #include "tidemark/device/sim/supervisor.h"
 #include "workloads/synthetic_producer.h"

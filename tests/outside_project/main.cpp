@@ -17,8 +17,12 @@ int main() {
       auto lane = recording->open_lane<tidemark::TaskSpan>("worker").value();
       for (std::uint64_t task = 0; task < 100'000; ++task) {
         const auto begin_ticks = lane.now();
-        lane.write({.task_id = task, .begin_ticks = begin_ticks, .end_ticks = lane.now(),
-                    .block = 0, .kernel = 0, .core = worker});
+        lane.write({.task_id = task,
+                    .begin_ticks = begin_ticks,
+                    .end_ticks = lane.now(),
+                    .block = 0,
+                    .kernel = 0,
+                    .core = worker});
       }
     });
   auto events = recording->open_events("main").value();

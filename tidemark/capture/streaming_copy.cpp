@@ -40,7 +40,7 @@ void streaming_copy(unsigned char* to, const unsigned char* from, std::size_t by
     _mm_stream_si128(target + 2, c);
     _mm_stream_si128(target + 3, d);
   }
-  std::memcpy(to + at, from + at, bytes - at);
+  if (at < bytes) std::memcpy(to + at, from + at, bytes - at);
 #else
   std::memcpy(to, from, bytes);
 #endif

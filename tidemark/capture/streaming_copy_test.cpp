@@ -65,7 +65,7 @@ TEST(StreamingCopy, CopiesATailThatIsNoMultipleOfAQuantum) {
 }
 
 TEST(CopyWithChecksum, CopiesHeadAndBodyAndReturnsTheirXxh3) {
-  for (const std::size_t head_bytes : {std::size_t{0}, std::size_t{16}, std::size_t{128}})
+  for (const std::size_t head_bytes : {std::size_t{16}, std::size_t{128}})
     for (const std::size_t body_bytes : kSizes)
       for (std::size_t offset = 0; offset < 64; offset += 16) {
         const auto whole = noise(head_bytes + body_bytes, body_bytes + head_bytes);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/cli/run_summary.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "tidemark/schema/stream_registry.h"
@@ -35,6 +37,37 @@ void add_stream(std::string& text, const RunReport& report, const StreamInfo& st
   if (sum.incomplete > 0)
     text += fmt::format("  {:<10} {} not whole when the lane was read\n", "",
                         with_commas(sum.incomplete));
+}
+
+// A recovered run knows only what its region and capture say.
+void add_cost(std::string& text, const RunReport& report) {
+  const std::string captured = human_bytes(report.total().bytes);
+  if (report.status == "recovered") {
+    text += fmt::format("  captured   {}\n", captured);
+    return;
+  }
+  text += fmt::format("  time       device {}, host {}; producers waited {:.1f} % of the time\n",
+                      human_ns(report.device_ns), human_ns(report.host_ns),
+                      report.recorder.device_stall_share * 100);
+  text +=
+      fmt::format("  recorder   {} ns per record, {} captured, {} of host processor time\n",
+                  report.recorder.ns_per_record, captured, human_ns(report.recorder.host_cpu_ns));
+}
+
+void add_not_exported(std::string& text, const RunReport& report, const std::string& directory) {
+  if (report.not_exported.empty()) return;
+  const std::string& reason = report.not_exported.front().reason;
+  const bool all_alike =
+      std::all_of(report.not_exported.begin(), report.not_exported.end(),
+                  [&](const NotExported& file) { return file.reason == reason; });
+  if (all_alike) {
+    text += fmt::format("  not made   {} artifact{} ({}): tidemark export {}\n",
+                        report.not_exported.size(), report.not_exported.size() == 1 ? "" : "s",
+                        reason, directory);
+    return;
+  }
+  for (const auto& file : report.not_exported)
+    text += fmt::format("  not made   {} ({}): {}\n", file.file, file.reason, file.command);
 }
 
 }  // namespace
@@ -75,16 +108,9 @@ std::string summarize(const RunReport& report, const std::string& directory) {
                                  : "  ledger     DOES NOT CLOSE\n";
   for (const auto& line : report.recorder.corruption)
     text += fmt::format("  corruption {}\n", line);
-  const LaneCounts total = report.total();
-  text += fmt::format("  time       device {}, host {}; producers waited {:.1f} % of the time\n",
-                      human_ns(report.device_ns), human_ns(report.host_ns),
-                      report.recorder.device_stall_share * 100);
-  text += fmt::format("  recorder   {} ns per record, {} captured, {} of host processor time\n",
-                      report.recorder.ns_per_record, human_bytes(total.bytes),
-                      human_ns(report.recorder.host_cpu_ns));
+  add_cost(text, report);
   text += fmt::format("  files      {}\n", directory);
-  for (const auto& file : report.not_exported)
-    text += fmt::format("  not made   {} ({}): {}\n", file.file, file.reason, file.command);
+  add_not_exported(text, report, directory);
   return text;
 }
 

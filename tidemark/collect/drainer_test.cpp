@@ -12,9 +12,9 @@
 
 #include <gtest/gtest.h>
 
-#include "tidemark/collect/keeping_sink.h"
 #include "tidemark/collect/leftover_pages.h"
-#include "tidemark/collect/planned_region.h"
+#include "tidemark/collect/testing/keeping_sink.h"
+#include "tidemark/collect/testing/planned_region.h"
 #include "tidemark/device/sim/sim_clock.h"
 #include "tidemark/device/sim/sim_env.h"
 #include "tidemark/record/recorder.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a history runs and how it is judged; the histories themselves are chosen in
 // page_exchange_interleaving_test.cpp.
-#include "tidemark/collect/exchange_history.h"
+#include "tidemark/collect/testing/exchange_history.h"
 
 #include <algorithm>
 

@@ -10,12 +10,12 @@
 
 #include "tidemark/collect/drain_thread.h"
 #include "tidemark/collect/drainer.h"
-#include "tidemark/collect/keeping_sink.h"
 #include "tidemark/collect/leftover_pages.h"
-#include "tidemark/collect/planned_region.h"
+#include "tidemark/collect/testing/keeping_sink.h"
+#include "tidemark/collect/testing/planned_region.h"
 #include "tidemark/device/sim/sim_env.h"
-#include "tidemark/record/manual_env.h"
 #include "tidemark/record/recorder.h"
+#include "tidemark/record/testing/manual_env.h"
 
 namespace tidemark {
 namespace {

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/record/recorder.h"
-#include "tidemark/record/stamped_spans.h"
+#include "tidemark/record/testing/stamped_spans.h"
 
 namespace tidemark {
 namespace {

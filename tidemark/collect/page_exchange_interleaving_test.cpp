@@ -4,7 +4,7 @@
 // there once, at most the one under way more, nothing torn, and no page is lost or in two hands.
 #include <gtest/gtest.h>
 
-#include "tidemark/collect/exchange_history.h"
+#include "tidemark/collect/testing/exchange_history.h"
 
 namespace tidemark {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tidemark/collect/planned_region.h"
+#include "tidemark/collect/testing/planned_region.h"
 #include "tidemark/device/process_identity.h"
 
 namespace tidemark {

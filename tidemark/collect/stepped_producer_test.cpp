@@ -4,7 +4,7 @@
 #define TIDEMARK_TEST_STORE_HOOK
 #define tidemark tidemark_stepped
 
-#include "tidemark/collect/stepped_producer.h"
+#include "tidemark/collect/testing/stepped_producer.h"
 
 #include <vector>
 
@@ -12,7 +12,7 @@
 
 #include "tidemark/record/frame_writer.h"
 #include "tidemark/record/recorder.h"
-#include "tidemark/record/stamped_spans.h"
+#include "tidemark/record/testing/stamped_spans.h"
 
 namespace {
 

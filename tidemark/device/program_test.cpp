@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tidemark/device/test_programs.h"
-#include "tidemark/record/region_in_memory.h"
+#include "tidemark/device/testing/test_programs.h"
+#include "tidemark/record/testing/region_in_memory.h"
 
 namespace tidemark {
 namespace {

@@ -4,6 +4,11 @@
 #include <unistd.h>
 
 namespace tidemark {
+namespace {
+
+constexpr int kDecimalPlaces = 4;  // times are microseconds: a tenth of a nanosecond
+
+}  // namespace
 
 Expected<std::unique_ptr<JsonFile>> JsonFile::create(const std::string& path) {
   std::unique_ptr<JsonFile> file(new JsonFile);
@@ -13,6 +18,7 @@ Expected<std::unique_ptr<JsonFile>> JsonFile::create(const std::string& path) {
   file->stream_ = std::make_unique<rapidjson::FileWriteStream>(file->file_, file->buffer_,
                                                                sizeof(file->buffer_));
   file->writer_ = std::make_unique<Writer>(*file->stream_);
+  file->writer_->SetMaxDecimalPlaces(kDecimalPlaces);
   return file;
 }
 

@@ -14,6 +14,8 @@
 namespace tidemark {
 namespace {
 
+constexpr double kTenthOfNs = 1.001e-4;  // the digits that times are written with
+
 constexpr const char* kSwimlaneFile = "l2_swimlane_records.json";
 
 rapidjson::Document parse_file(const std::string& path) {
@@ -66,9 +68,9 @@ TEST_F(SwimlaneJsonTest, HasOneRowPerSpanWithItsFields) {
       EXPECT_STREQ(row["func_name"].GetString(), kernels[span.kernel]);
       EXPECT_EQ(row["core_id"].GetUint(), span.core);
       EXPECT_EQ(row["block"].GetUint(), span.block);
-      EXPECT_DOUBLE_EQ(row["start_time_us"].GetDouble(), us(span.begin_ticks));
-      EXPECT_DOUBLE_EQ(row["end_time_us"].GetDouble(), us(span.end_ticks));
-      EXPECT_NEAR(row["duration_us"].GetDouble(), (50 + lane) / 1000.0, 1e-9);
+      EXPECT_NEAR(row["start_time_us"].GetDouble(), us(span.begin_ticks), kTenthOfNs);
+      EXPECT_NEAR(row["end_time_us"].GetDouble(), us(span.end_ticks), kTenthOfNs);
+      EXPECT_NEAR(row["duration_us"].GetDouble(), (50 + lane) / 1000.0, kTenthOfNs);
     }
   EXPECT_EQ(rows.size(), expected);
   EXPECT_GT(keeps.overwritten, 0u);

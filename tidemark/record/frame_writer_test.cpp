@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tidemark/record/manual_env.h"
-#include "tidemark/record/region_in_memory.h"
+#include "tidemark/record/testing/manual_env.h"
+#include "tidemark/record/testing/region_in_memory.h"
 
 namespace tidemark {
 namespace {

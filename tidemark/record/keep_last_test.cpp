@@ -3,9 +3,9 @@
 // anything, and survives the end of a page's generations.
 #include <gtest/gtest.h>
 
-#include "tidemark/record/manual_env.h"
 #include "tidemark/record/recorder.h"
-#include "tidemark/record/stamped_spans.h"
+#include "tidemark/record/testing/manual_env.h"
+#include "tidemark/record/testing/stamped_spans.h"
 
 namespace tidemark {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tidemark/record/manual_env.h"
-#include "tidemark/record/stamped_spans.h"
+#include "tidemark/record/testing/manual_env.h"
+#include "tidemark/record/testing/stamped_spans.h"
 #include "tidemark/schema/user_event.h"
 
 namespace tidemark {

@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include "tidemark/record/manual_env.h"
 #include "tidemark/record/recorder.h"
-#include "tidemark/record/stamped_spans.h"
+#include "tidemark/record/testing/manual_env.h"
+#include "tidemark/record/testing/stamped_spans.h"
 
 namespace tidemark {
 namespace {

@@ -41,11 +41,11 @@ static_assert(sizeof(LanePlan) == 64 && std::is_trivially_copyable_v<LanePlan>);
 // record. The tail fields describe what was lost after the last page.
 struct LaneWords {
   SharedWord<std::uint32_t> state;
-  SharedWord<std::uint32_t> epoch;            // raised by each open
-  SharedWord<std::uint64_t> attempted;        // numbers given so far
-  SharedWord<std::uint64_t> opened_pages;     // sequence of the newest page
-  SharedWord<std::uint64_t> acquired_count;   // position in the free ring
-  SharedWord<std::uint64_t> tail_dropped;     // refused since the newest page
+  SharedWord<std::uint32_t> epoch;           // raised by each open
+  SharedWord<std::uint64_t> attempted;       // numbers given so far
+  SharedWord<std::uint64_t> opened_pages;    // sequence of the newest page
+  SharedWord<std::uint64_t> acquired_count;  // position in the free ring
+  SharedWord<std::uint64_t> tail_dropped;    // refused since the newest page
   SharedWord<std::uint64_t> dropped_by[kDropReasonCount];
   SharedWord<std::uint64_t> dropped_total;  // less the newest page's: the tail
   SharedWord<std::uint64_t> tail_gap_begin_ticks;

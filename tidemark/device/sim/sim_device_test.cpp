@@ -11,7 +11,7 @@
 
 #include "tidemark/device/device.h"
 #include "tidemark/device/sim/supervisor.h"
-#include "tidemark/device/test_programs.h"
+#include "tidemark/device/testing/test_programs.h"
 #include "tidemark/schema/task_span.h"
 
 namespace tidemark {

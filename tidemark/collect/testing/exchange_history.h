@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "tidemark/collect/drainer.h"
-#include "tidemark/collect/keeping_sink.h"
 #include "tidemark/collect/leftover_pages.h"
-#include "tidemark/collect/planned_region.h"
-#include "tidemark/collect/stepped_producer.h"
+#include "tidemark/collect/testing/keeping_sink.h"
+#include "tidemark/collect/testing/planned_region.h"
+#include "tidemark/collect/testing/stepped_producer.h"
 
 namespace tidemark {
 

@@ -13,7 +13,7 @@
 
 #include "tidemark/collect/page_content.h"
 #include "tidemark/collect/page_sink.h"
-#include "tidemark/record/stamped_spans.h"
+#include "tidemark/record/testing/stamped_spans.h"
 
 namespace tidemark {
 

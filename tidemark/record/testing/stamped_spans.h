@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "tidemark/record/region_in_memory.h"
+#include "tidemark/record/testing/region_in_memory.h"
 #include "tidemark/schema/stamp.h"
 #include "tidemark/schema/task_span.h"
 
