@@ -2,6 +2,7 @@
 // The streaming copy is a memcpy, and its checksum is XXH3 over head and body.
 #include "tidemark/capture/streaming_copy.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -48,7 +49,7 @@ TEST(StreamingCopy, EqualsMemcpyForEverySizeAndAlignment) {
         Target target(bytes, to_offset);
         streaming_copy(target.to, from.data() + from_offset, bytes);
         streaming_copy_done();
-        ASSERT_EQ(std::memcmp(target.to, from.data() + from_offset, bytes), 0) << bytes;
+        ASSERT_TRUE(std::equal(target.to, target.to + bytes, from.data() + from_offset)) << bytes;
         ASSERT_TRUE(target.guards_stand(bytes)) << bytes;
       }
 }

@@ -32,7 +32,7 @@ void add_stream(std::string& text, const RunReport& report, const StreamInfo& st
       if (sum.dropped_by[i] > 0)
         text += fmt::format("{} by {}  ", with_commas(sum.dropped_by[i]),
                             to_text(static_cast<DropReason>(i)));
-    text += fmt::format("in {} gaps\n", with_commas(sum.gaps));
+    text += sum.gaps == 0 ? "\n" : fmt::format("in {} gaps\n", with_commas(sum.gaps));
   }
   if (sum.incomplete > 0)
     text += fmt::format("  {:<10} {} not whole when the lane was read\n", "",

@@ -62,6 +62,22 @@ void DrainThread::hand_first_pages() {
   }
 }
 
+// Half of the pool is spread over the lanes before launch: a burst at the very beginning finds
+// pages. The other half goes to whoever turns out to be busy.
+void DrainThread::hand_early_pages() {
+  const std::uint64_t lane_count = drainer_->plan_->lanes.size();
+  const std::uint64_t early = std::min<std::uint64_t>(
+      drainer_->pool_.page_count() / 2 / lane_count, drainer_->plan_->layout.shape.ring_slots);
+  for (auto& lane : lanes_) {
+    if (lane.exchange.held() == 0 || lane.plan.reserved_page_count > 0) continue;
+    while (lane.exchange.held() < early) {
+      const PageIndex page = drainer_->pool_.take_extra();
+      if (page == kNoPageIndex) return;
+      hand(lane, page);
+    }
+  }
+}
+
 void DrainThread::start() {
   thread_ = std::thread([this] { run(); });
 }

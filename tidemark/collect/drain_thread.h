@@ -23,6 +23,7 @@ class DrainThread {
   // seeded interleaving test, which is its own scheduler.
   std::uint32_t pass();
   void hand_first_pages();
+  void hand_early_pages();  // after every thread has handed the first ones
 
   [[nodiscard]] bool owns(LaneIndex lane) const {
     return lane >= range_.first && lane < range_.last;

@@ -24,6 +24,7 @@ Drainer::Drainer(RegionPort* port, const RegionPlan* plan, PageSink* sink, Drain
     threads_.push_back(std::make_unique<DrainThread>(this, i, range));
   }
   for (auto& thread : threads_) thread->hand_first_pages();
+  for (auto& thread : threads_) thread->hand_early_pages();
 }
 
 Drainer::~Drainer() { finish(); }
