@@ -10,6 +10,7 @@
 
 #include "fuzz/byte_source.h"
 #include "tidemark/capture/chunk.h"
+#include "tidemark/capture/lane_record.h"
 
 namespace tidemark::fuzz {
 
@@ -108,13 +109,38 @@ inline void change_word(std::span<unsigned char> bytes, SeededBits& bits) {
   std::memcpy(bytes.data() + bits.below(reach / size) * size, &value, size);
 }
 
+// Another record size for one lane, told the same way by the lanes chunk and by every page.
+inline void change_record_size(CaptureBytes& capture, SeededBits& bits) {
+  const auto lane = static_cast<std::uint32_t>(bits.below(6));
+  const auto record_bytes = static_cast<std::uint32_t>(bits.below(10) * 8);
+  for (auto& chunk : capture.chunks) {
+    auto& payload = chunk.payload;
+    if (chunk.header.type == static_cast<std::uint16_t>(ChunkType::kLanes) &&
+        payload.size() >= (lane + 1) * sizeof(LaneRecord))
+      std::memcpy(payload.data() + lane * sizeof(LaneRecord) + offsetof(LanePlan, record_bytes),
+                  &record_bytes, sizeof(record_bytes));
+    if (chunk.header.type != static_cast<std::uint16_t>(ChunkType::kPage) ||
+        chunk.header.lane != lane || payload.size() < kPageHeaderBytes)
+      continue;
+    PageHeaderImage page;
+    std::memcpy(&page, payload.data(), sizeof(page));
+    page.record_bytes = record_bytes;
+    if (page.record_count != kPageOpen && record_bytes != 0) {
+      page.used_bytes -= page.used_bytes % record_bytes;
+      payload.resize(std::min<std::size_t>(payload.size(), kPageHeaderBytes + page.used_bytes));
+      page.record_count = page.used_bytes / record_bytes;
+    }
+    std::memcpy(payload.data(), &page, sizeof(page));
+  }
+}
+
 // One change that a checksum would not notice: everything behind it is laid out as a writer would.
 inline void change_capture(CaptureBytes& capture, SeededBits& bits) {
   auto& chunks = capture.chunks;
   if (chunks.empty()) return;
   const std::size_t which = bits.below(chunks.size());
   ChunkBytes& chunk = chunks[which];
-  switch (bits.below(12)) {
+  switch (bits.below(13)) {
     case 0:
       return flip_bit(chunk.payload, bits);
     case 1:
@@ -144,6 +170,8 @@ inline void change_capture(CaptureBytes& capture, SeededBits& bits) {
       chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(bits.below(chunks.size())), copy);
       return;
     }
+    case 11:
+      return change_record_size(capture, bits);
     default:
       if (bits.below(4) == 0) chunk.header.run_id = bits.below(3);
       capture.has_index = bits.below(2) == 0;

@@ -189,6 +189,19 @@ TEST_F(CommandLine, JsonIsTheFileItWrites) {
   EXPECT_EQ(done.out, read(path("a/run.json")));
 }
 
+TEST_F(CommandLine, ADisabledProbeCostsAtMostThreeInstructions) {
+  const Finished done = run("bench producer --disabled --json");
+  ASSERT_EQ(done.exit_code, 0) << done.error;
+  const std::string key = "\"instructions_per_probe\": ";
+  const auto at = done.out.find(key);
+  ASSERT_NE(at, std::string::npos) << done.out;
+  const double instructions = std::stod(done.out.substr(at + key.size()));
+  EXPECT_GT(instructions, 0);
+  EXPECT_LE(instructions, 3);
+  for (const char* nothing : {"\"regions\": 0", "\"files\": 0", "\"threads\": 1"})
+    EXPECT_NE(done.out.find(nothing), std::string::npos) << done.out;
+}
+
 TEST_F(CommandLine, HelpTeachesAndExitsWithZero) {
   for (const char* command : {"", "run", "check", "export", "recover", "bench producer", "list"}) {
     const Finished done = run(fmt::format("{} --help", command));

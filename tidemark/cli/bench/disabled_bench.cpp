@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include <fmt/core.h>
 
@@ -79,11 +81,18 @@ Expected<std::uint64_t> count_loop(bool with_probe) {
   return *twice - *once;
 }
 
-std::uint64_t entries_in(const char* directory, std::string_view prefix) {
-  std::uint64_t count = 0;
+std::uint64_t entries_in(const char* directory) {
   std::error_code code;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, code))
-    count += entry.path().filename().string().starts_with(prefix);
+  return static_cast<std::uint64_t>(std::distance(
+      std::filesystem::directory_iterator(directory, code), std::filesystem::directory_iterator()));
+}
+
+// Regions this process has mapped.
+std::uint64_t mapped_regions() {
+  std::ifstream maps("/proc/self/maps");
+  std::uint64_t count = 0;
+  for (std::string line; std::getline(maps, line);)
+    count += line.find(kRegionDirectory) != std::string::npos;
   return count;
 }
 
@@ -97,12 +106,11 @@ int run_probe_loop(bool with_probe, std::uint64_t iterations) {
 }
 
 int bench_disabled(const BenchOptions& options) {
-  const std::uint64_t regions_before = entries_in(kRegionDirectory, "tidemark-");
-  const std::uint64_t files_before = entries_in("/proc/self/fd", "");
+  const std::uint64_t files_before = entries_in("/proc/self/fd");
   run_probe_loop(true, kIterations);
-  const std::uint64_t threads = entries_in("/proc/self/task", "");
-  const std::uint64_t regions = entries_in(kRegionDirectory, "tidemark-") - regions_before;
-  const std::uint64_t files = entries_in("/proc/self/fd", "") - files_before;
+  const std::uint64_t threads = entries_in("/proc/self/task");
+  const std::uint64_t regions = mapped_regions();
+  const std::uint64_t files = entries_in("/proc/self/fd") - files_before;
   const auto with_probe = count_loop(true);
   if (!with_probe) return report_error(with_probe.error());
   const auto without = count_loop(false);
