@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "tidemark/schema/stream_registry.h"
+#include "tidemark/session/identity_json.h"
 #include "tidemark/session/json.h"
 
 namespace tidemark {
@@ -109,16 +110,8 @@ std::string describe_capture(const CaptureDescription& description) {
   const RunReport& run = description.run;
   json.StartObject();
   put(json, "format", std::string_view("tidemark capture"));
-  put(json, "run_id", run_id_text(run.run_id));
-  put(json, "workload", run.workload);
-  put(json, "case", run.case_name);
-  put(json, "platform", run.platform);
-  put(json, "runtime", run.runtime);
-  put(json, "transport", run.transport);
-  put(json, "seed", run.seed);
-  put(json, "rank", run.rank);
-  put(json, "device", run.device);
-  put(json, "host_id", run.host_id);
+  put_what_ran(json, run);
+  put_place(json, run);
   put(json, "ticks_per_second", run.ticks_per_second);
   put(json, "page_bytes", description.page_bytes);
   put_key(json, "kernels");
@@ -147,15 +140,7 @@ Expected<CaptureDescription> read_description(CaptureReader& reader) {
   CaptureDescription description;
   RunReport& run = description.run;
   run.run_id = reader.run_id();
-  run.workload = get_text(*document, "workload");
-  run.case_name = get_text(*document, "case");
-  run.platform = get_text(*document, "platform");
-  run.runtime = get_text(*document, "runtime");
-  run.transport = get_text(*document, "transport");
-  run.seed = get_u64(*document, "seed");
-  run.rank = static_cast<std::uint32_t>(get_u64(*document, "rank"));
-  run.device = static_cast<std::uint32_t>(get_u64(*document, "device"));
-  run.host_id = get_text(*document, "host_id");
+  read_what_ran(*document, run);
   run.ticks_per_second = get_u64(*document, "ticks_per_second", 1);
   description.page_bytes = static_cast<std::uint32_t>(get_u64(*document, "page_bytes"));
   if (const auto* kernels = get_member(*document, "kernels");
@@ -175,17 +160,7 @@ std::string describe_clock(const RunClock& clock) {
   put(json, "launch_ticks", fmt::format("{}", clock.launch_ticks));
   put(json, "finish_ticks", fmt::format("{}", clock.finish_ticks));
   put(json, "ticks_per_second", clock.ticks_per_second);
-  put_key(json, "anchors");
-  json.StartArray();
-  for (const auto& anchor : clock.anchors) {
-    json.StartObject();
-    put(json, "device_ticks", fmt::format("{}", anchor.device_ticks));
-    put(json, "host_ns", fmt::format("{}", anchor.host_ns));
-    put(json, "real_ns", fmt::format("{}", anchor.real_ns));
-    put(json, "uncertainty_ns", anchor.uncertainty_ns);
-    json.EndObject();
-  }
-  json.EndArray();
+  put_anchors(json, clock.anchors);
   json.EndObject();
   return {buffer.GetString(), buffer.GetSize()};
 }

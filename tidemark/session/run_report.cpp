@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tidemark/schema/stream_registry.h"
+#include "tidemark/session/identity_json.h"
 #include "tidemark/session/json.h"
 
 namespace tidemark {
@@ -107,17 +108,7 @@ void put_clock(JsonWriter& json, const RunReport& report) {
   json.StartObject();
   put(json, "ticks_per_second", report.ticks_per_second);
   put(json, "uncertainty_ns", uncertainty_ns);
-  put_key(json, "anchors");
-  json.StartArray();
-  for (const auto& anchor : report.anchors) {
-    json.StartObject();
-    put(json, "device_ticks", fmt::format("{}", anchor.device_ticks));
-    put(json, "host_ns", fmt::format("{}", anchor.host_ns));
-    put(json, "real_ns", fmt::format("{}", anchor.real_ns));
-    put(json, "uncertainty_ns", anchor.uncertainty_ns);
-    json.EndObject();
-  }
-  json.EndArray();
+  put_anchors(json, report.anchors);
   json.EndObject();
 }
 
@@ -176,17 +167,9 @@ std::string to_json(const RunReport& report) {
   json.SetIndent(' ', 2);
   json.StartObject();
   put(json, "schema_version", 1);
-  put(json, "run_id", run_id_text(report.run_id));
-  put(json, "workload", report.workload);
-  put(json, "case", report.case_name);
-  put(json, "platform", report.platform);
-  put(json, "runtime", report.runtime);
-  put(json, "transport", report.transport);
-  put(json, "seed", report.seed);
+  put_what_ran(json, report);
   put(json, "status", report.status);
-  put(json, "rank", report.rank);
-  put(json, "device", report.device);
-  put(json, "host_id", report.host_id);
+  put_place(json, report);
   if (!report.region_path.empty()) {
     put_key(json, "region");
     json.StartObject();

@@ -9,6 +9,7 @@
 
 #include "tidemark/base/unique_fd.h"
 #include "tidemark/schema/stream_registry.h"
+#include "tidemark/session/identity_json.h"
 #include "tidemark/session/json.h"
 #include "tidemark/session/run_report.h"
 
@@ -66,16 +67,8 @@ Expected<RunReport> parse_run_report(const std::string& text, const std::string&
   report.run_id = parse_hex(get_text(document, "run_id"));
   if (report.run_id == 0)
     return failure(ErrorKind::kDamage, "{} has no run_id: not a run's file", path);
-  report.workload = get_text(document, "workload");
-  report.case_name = get_text(document, "case");
-  report.platform = get_text(document, "platform");
-  report.runtime = get_text(document, "runtime");
-  report.transport = get_text(document, "transport");
-  report.seed = get_u64(document, "seed");
+  read_what_ran(document, report);
   report.status = get_text(document, "status");
-  report.rank = static_cast<std::uint32_t>(get_u64(document, "rank"));
-  report.device = static_cast<std::uint32_t>(get_u64(document, "device"));
-  report.host_id = get_text(document, "host_id");
   if (const auto* region = get_member(document, "region"); region != nullptr) {
     report.region_path = get_text(*region, "path");
     report.region_bytes = get_u64(*region, "bytes");
