@@ -45,7 +45,7 @@ TEST(StreamingCopy, EqualsMemcpyForEverySizeAndAlignment) {
   for (const std::size_t bytes : kSizes)
     for (std::size_t to_offset = 0; to_offset < 64; to_offset += 16)
       for (std::size_t from_offset = 0; from_offset < 64; from_offset += 16) {
-        const auto from = noise(bytes + from_offset, bytes);
+        const auto from = noise(bytes + from_offset + 1, bytes);  // never empty: data() is not null
         Target target(bytes, to_offset);
         streaming_copy(target.to, from.data() + from_offset, bytes);
         streaming_copy_done();

@@ -57,6 +57,7 @@ class LeftoverReader {
     const std::uint64_t offset = plan_.layout.page_offset(candidate.page);
     port_.read(offset, page_.data(), page_.size());
     std::memcpy(&header, page_.data(), sizeof(header));
+    if (header.record_count == kPageOpen) settle_open_page(header, offset);
     if (header.sequence != candidate.sequence || port_.load(offset) != candidate.sequence ||
         header.lane != candidate.lane || header.record_bytes != candidate.record_bytes) {
       result_.faults.add(PageFault::kChanging);
@@ -76,6 +77,36 @@ class LeftoverReader {
     return true;
   }
 
+  // A producer that still runs stores a stamp after the rest of its quantum and a commit after its
+  // fragment; one copy may meet them in the other order. What the first copy finds stamped or
+  // committed is complete in a second one, and nothing else of the second is believed.
+  void settle_open_page(const PageHeaderImage& header, std::uint64_t offset) {
+    const std::uint64_t bytes = plan_.layout.payload_bytes();
+    unsigned char* payload = page_.data() + kPageHeaderBytes;
+    first_.assign(payload, payload + bytes);
+    port_.read(offset + kPageHeaderBytes, payload, bytes);
+    if (header.record_bytes == 0) return keep_committed(header.generation, payload, bytes);
+    for (std::uint64_t at = kStampOffset; at < bytes; at += kQuantumBytes) {
+      Stamp stamp;
+      std::memcpy(&stamp, first_.data() + at, sizeof(stamp));
+      if (stamp != header.generation) std::memset(payload + at, 0, sizeof(stamp));
+    }
+  }
+
+  void keep_committed(std::uint32_t generation, unsigned char* payload, std::uint64_t bytes) {
+    for (std::uint64_t at = 0; bytes - at >= kFragmentHeaderBytes;) {
+      FragmentImage image;
+      std::memcpy(&image, first_.data() + at, sizeof(image));
+      const FragmentCommit commit = decode_commit(image.commit);
+      if (commit.generation != generation) {
+        std::memset(payload + at + offsetof(FragmentImage, commit), 0, sizeof(image.commit));
+        return;
+      }
+      if (fragment_span(commit.length) > bytes - at) return;
+      at += fragment_span(commit.length);
+    }
+  }
+
   // Pages of a keep-last lane that closed are where they belong; everything else was rescued.
   [[nodiscard]] PageFate fate_of(LaneIndex lane) const {
     const bool keeps =
@@ -90,6 +121,7 @@ class LeftoverReader {
   std::vector<LaneLedger>& ledgers_;
   Leftovers& result_;
   std::vector<unsigned char> page_;
+  std::vector<unsigned char> first_;  // the first copy of an open page's payload
 };
 
 }  // namespace
