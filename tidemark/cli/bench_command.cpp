@@ -36,7 +36,7 @@ void add_producer_bench(CLI::App& bench, Outcome& outcome) {
   command->add_option("--record-bytes", options->record_bytes, "32, 64 or 128")
       ->capture_default_str();
   command->add_option("--records", options->records,
-                      "Records per lane and round; 0: 512 MiB in all");
+                      "Records per lane and round; 0: 2 GiB in all to memory, 512 MiB to a file");
   command->add_flag("--disabled", options->disabled,
                     "Count the instructions of a probe while recording is off (needs valgrind)");
   command->callback([options, &outcome] {

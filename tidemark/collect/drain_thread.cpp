@@ -20,12 +20,13 @@ constexpr std::uint8_t kWorn = 2;           // its generation is used up, or it 
 constexpr std::uint32_t kPagesPerVisit = 8;
 constexpr std::uint32_t kActiveWindow = 64;  // passes
 
-// Spin, yield, then sleep in doubling steps.
+// Spin, yield, then sleep in doubling steps. Sleep comes only after about a tenth of a millisecond
+// without a page: a drainer that sleeps between two pages of a busy producer holds it back.
 constexpr std::uint32_t kSpinPasses = 64;
-constexpr std::uint32_t kYieldPasses = 72;
+constexpr std::uint32_t kYieldPasses = 320;
 constexpr std::uint32_t kSleepStartUs = 50;
 constexpr std::uint32_t kSleepMaxUs = 2000;
-constexpr std::uint32_t kLongIdlePasses = 150;  // about a tenth of a second of nothing
+constexpr std::uint32_t kLongIdlePasses = 400;  // about a tenth of a second of nothing
 constexpr std::uint32_t kLongSleepUs = 5000;
 
 std::uint64_t thread_cpu_ns() {
@@ -162,6 +163,7 @@ std::uint32_t DrainThread::drain_lane(Lane& lane, std::uint64_t pending) {
     if (!received) break;
     ++moved;
     check_owner(lane, *received);
+    lane.exchange.prefetch_next();
     deliver(lane, *received);
     recycle(lane, *received);
     drained_pages.store(++stats_.pages, std::memory_order_relaxed);

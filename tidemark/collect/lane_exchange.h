@@ -45,6 +45,17 @@ class LaneExchange {
     return result;
   }
 
+  // Asks for the next page's header while the one before is still being copied: it stands in the
+  // producer's cache and would be waited for.
+  void prefetch_next() const {
+    if (held() == 0 || port_->in_place(0) == nullptr) return;
+    const std::uint64_t slot = port_->load(layout_->full_ring_offset(lane_) + slot_at(received_));
+    const PageIndex page = decode_slot(slot, received_);
+    if (page >= layout_->shape.page_count) return;
+    __builtin_prefetch(port_->in_place(layout_->page_offset(page)));
+    __builtin_prefetch(port_->in_place(layout_->page_offset(page) + 64));
+  }
+
   // The caller keeps handed - received within the ring.
   void hand(PageIndex page) {
     CHECK(held() < layout_->shape.ring_slots);

@@ -168,7 +168,8 @@ TEST_F(LeftoverPages, APageTakenFromARunningProducerIsOfOneFilling) {
     SpanRecorder recorder(&region.view(), 0);
     for (std::uint64_t i = 0; !stop.stop_requested(); ++i) {
       recorder.write(span_of(i));
-      if (i % 50 == 0) SimEnv::pause(48);  // now and then a reader gets a page in time
+      if (i % 50 == 0)
+        SimEnv::pause(SimEnv::kSleepRound);  // now and then a reader gets a page in time
     }
   });
   std::uint64_t taken = 0, changing = 0;

@@ -38,11 +38,11 @@ void abort_itself(DeviceContext&) {
 void leave_early(DeviceContext&) { ::_exit(kLeaveEarlyCode); }
 
 void until_stop(DeviceContext& context) {
-  while (!context.stop_requested()) SimEnv::pause(60);
+  while (!context.stop_requested()) SimEnv::pause(SimEnv::kSleepRound + 5);
 }
 
 void never_return(DeviceContext&) {
-  for (;;) SimEnv::pause(60);
+  for (;;) SimEnv::pause(SimEnv::kSleepRound + 5);
 }
 
 int run(int argc, char** argv) {

@@ -16,7 +16,10 @@
 namespace tidemark::cli {
 namespace {
 
-constexpr std::uint64_t kRecordBytesPerRound = 512ull << 20;  // written by all lanes together
+// Written by all lanes together in a round: long enough that the milliseconds in which the system
+// spreads new threads over the cores do not decide.
+constexpr std::uint64_t kMemoryBytesPerRound = 2ull << 30;
+constexpr std::uint64_t kFileBytesPerRound = 512ull << 20;
 
 struct Rates {
   double ns_per_record = 0;
@@ -47,9 +50,10 @@ Expected<Summary> measure(const BenchOptions& options) {
   Summary summary;
   std::vector<double> our_ns, their_ns, our_rate, their_rate;
   std::vector<EndToEnd> runs;
-  const std::uint64_t records = options.records > 0
-                                    ? options.records
-                                    : kRecordBytesPerRound / options.record_bytes / options.lanes;
+  const std::uint64_t round_bytes =
+      options.sink == "file" ? kFileBytesPerRound : kMemoryBytesPerRound;
+  const std::uint64_t records =
+      options.records > 0 ? options.records : round_bytes / options.record_bytes / options.lanes;
   BenchOptions memory = options;
   memory.sink = "memory";
   for (std::uint32_t round = 0; round < options.rounds; ++round) {

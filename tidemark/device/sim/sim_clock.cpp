@@ -44,7 +44,7 @@ std::uint64_t sim_ticks_per_second() {
   if (!kTscIsClock) return 1'000'000'000;
   ClockSample now = sample_sim_clock();
   while (now.host_ns - kProcessStart.host_ns < kCalibrationNs) {
-    SimEnv::pause(60);
+    SimEnv::pause(SimEnv::kSleepRound + 5);
     now = sample_sim_clock();
   }
   const auto ticks = static_cast<double>(now.device_ticks - kProcessStart.device_ticks);

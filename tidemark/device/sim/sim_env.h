@@ -43,18 +43,22 @@ struct SimEnv {
   }
 
   // Spins, then yields, then sleeps for longer and longer, at most 1 ms: more simulated cores than
-  // real ones must make progress, and a copied host cannot wake anybody.
+  // real ones must make progress, and a copied host cannot wake anybody. Sleep comes late: a thread
+  // that slept often wakes on the core of the drainer it waits for.
   static void pause(std::uint32_t round) {
-    if (round < 32) return spin_once();
-    if (round < 48) {
+    if (round < kSpinRounds) return spin_once();
+    if (round < kSleepRound) {
       ::sched_yield();
       return;
     }
-    const std::uint32_t doubled = round - 48 < 6 ? round - 48 : 6;
+    const std::uint32_t doubled = round - kSleepRound < 6 ? round - kSleepRound : 6;
     const long sleep_ns = doubled == 6 ? 1'000'000 : 16'000L << doubled;
     const timespec time{.tv_sec = 0, .tv_nsec = sleep_ns};
     ::clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
   }
+
+  static constexpr std::uint32_t kSpinRounds = 32;
+  static constexpr std::uint32_t kSleepRound = 256;
 };
 
 }  // namespace tidemark
