@@ -9,7 +9,6 @@
 
 namespace tidemark {
 
-
 struct CudaEnv {
   __device__ static std::uint64_t now_ticks() {
     std::uint64_t ticks = 0;
@@ -51,6 +50,5 @@ __global__ void write_frames_and_events(RegionView region, const unsigned char* 
   events.counter("depth", 2);
   events.close();
 }
-
 
 }  // namespace tidemark

@@ -17,7 +17,7 @@ namespace tidemark::cli {
 struct RunOptions {
   std::string workload;
   std::string case_name = "default";
-  std::string platform = "sim";
+  std::string platform{default_platform().name};
   std::string isolation = "process";
   std::uint32_t device = 0;
   std::uint64_t seed = 0;

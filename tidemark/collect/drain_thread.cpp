@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "tidemark/device/sim/sim_env.h"
+#include "tidemark/base/monotonic_clock.h"
+#include "tidemark/base/spin_once.h"
 #include "tidemark/schema/stream_registry.h"
 
 namespace tidemark {
@@ -67,8 +68,8 @@ void DrainThread::hand_first_pages() {
 // pages. The other half goes to whoever turns out to be busy.
 void DrainThread::hand_early_pages() {
   const std::uint64_t lane_count = drainer_->plan_->lanes.size();
-  const std::uint64_t early = std::min<std::uint64_t>(
-      drainer_->pool_.page_count() / 2 / lane_count, drainer_->plan_->layout.shape.ring_slots);
+  const std::uint64_t early = std::min<std::uint64_t>(drainer_->pool_.page_count() / 2 / lane_count,
+                                                      drainer_->plan_->layout.shape.ring_slots);
   for (auto& lane : lanes_) {
     if (lane.exchange.held() == 0 || lane.plan.reserved_page_count > 0) continue;
     while (lane.exchange.held() < early) {

@@ -17,6 +17,8 @@ constexpr Platform kPlatforms[] = {
 
 std::span<const Platform> platforms() { return kPlatforms; }
 
+const Platform& default_platform() { return kPlatforms[0]; }
+
 const Platform* find_platform(std::string_view name) {
   for (const auto& platform : kPlatforms)
     if (platform.name == name) return &platform;

@@ -27,6 +27,7 @@ struct Platform {
 };
 
 std::span<const Platform> platforms();
+const Platform& default_platform();
 const Platform* find_platform(std::string_view name);
 std::string_view to_text(Transport transport);
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "tidemark/device/sim/sim_env.h"
+#include "tidemark/base/monotonic_clock.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/calibrate.h"
 #include "tidemark/session/output_directory.h"

@@ -16,7 +16,7 @@ Expected<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& op
                    "lanes are opened at run time and can wait or drop");
   RunRequest request;
   request.workload = options.name;
-  request.platform = find_platform("sim");
+  request.platform = &default_platform();
   request.isolation = Isolation::kThread;
   request.output_dir = options.output_dir.empty()
                            ? default_output_directory(options.name, request.case_name)

@@ -4,7 +4,7 @@
 #include <poll.h>
 #include <string.h>
 
-#include "tidemark/device/sim/sim_env.h"
+#include "tidemark/base/monotonic_clock.h"
 #include "tidemark/session/active_run.h"
 #include "tidemark/session/report_lanes.h"
 #include "tidemark/session/signal_watch.h"

@@ -7,18 +7,19 @@
 #include <vector>
 
 #include "tidemark/base/expected.h"
+#include "tidemark/device/platform_table.h"
 #include "tidemark/transport/page.h"
 
 namespace tidemark::cli {
 
 struct BenchOptions {
-  std::string platform = "sim";
+  std::string platform{default_platform().name};
   std::string sink = "memory";
   std::string directory = "/dev/shm";
   std::uint32_t lanes = 1;
   std::uint32_t record_bytes = 32;
   std::uint64_t records = 0;  // per lane and round; 0: sized to the lanes
-  std::uint32_t rounds = 9;
+  std::uint32_t rounds = 15;
   std::uint32_t drain_threads = 1;
   std::uint32_t page_bytes = kPageBytesDefault;
   std::uint64_t pool_bytes = 0;

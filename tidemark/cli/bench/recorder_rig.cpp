@@ -37,13 +37,14 @@ template <std::uint32_t kBytes>
 __attribute__((noinline)) std::uint64_t write_records(Recorder<BenchSpan<kBytes>, SimEnv>& recorder,
                                                       std::uint64_t number, std::uint64_t count) {
   std::uint64_t refused = 0;
+  Pen pen(recorder);
   for (const std::uint64_t stop = number + count; number < stop; ++number)
-    refused += !recorder.write({{.task_id = number,
-                                 .begin_ticks = number,
-                                 .end_ticks = number + 1,
-                                 .block = 7,
-                                 .kernel = 3,
-                                 .core = 1}});
+    refused += !pen.write({{.task_id = number,
+                            .begin_ticks = number,
+                            .end_ticks = number + 1,
+                            .block = 7,
+                            .kernel = 3,
+                            .core = 1}});
   return refused;
 }
 

@@ -8,6 +8,9 @@
 
 #include <cstdint>
 
+#include "tidemark/base/monotonic_clock.h"
+#include "tidemark/base/spin_once.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <x86intrin.h>
@@ -15,23 +18,14 @@
 
 namespace tidemark {
 
-inline std::uint64_t monotonic_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
-
 #if defined(__x86_64__)
 inline bool tsc_is_invariant() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) != 0 && (edx >> 8 & 1) != 0;
 }
 inline const bool kTscIsClock = tsc_is_invariant();
-inline void spin_once() { _mm_pause(); }
 #else
 inline constexpr bool kTscIsClock = false;
-inline void spin_once() {}
 #endif
 
 struct SimEnv {
