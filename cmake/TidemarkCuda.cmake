@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# tidemark_cuda_compile: nvcc compiles tests/cuda/*.cu, so that device headers never drift.
-# Nothing is run: no GPU is needed.
+# Finds nvcc. With it, TIDEMARK_HAVE_CUDA is true and the rooms' *.cu are compiled; the runtime is
+# linked statically, so that a binary needs only the driver.
 
-file(GLOB cuda_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/cuda/*.cu")
-if(NOT cuda_sources OR NOT TIDEMARK_CUDA OR TIDEMARK_SANITIZE OR TIDEMARK_BUILD_FUZZERS)
+set(TIDEMARK_HAVE_CUDA FALSE)
+if(NOT TIDEMARK_CUDA OR TIDEMARK_SANITIZE OR TIDEMARK_BUILD_FUZZERS)
   return()
 endif()
 
 # nvcc is often installed without being on PATH.
 set(ENV{PATH} "$ENV{PATH}:/usr/local/cuda/bin")
-set(ENV{CUDAARCHS} 90)
+if(NOT CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+  set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "GPU architectures to compile for")
+endif()
 include(CheckLanguage)
 check_language(CUDA)
 if(NOT CMAKE_CUDA_COMPILER)
@@ -23,12 +25,18 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know C++20 f
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
 endif()
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+find_package(CUDAToolkit REQUIRED)
+set(TIDEMARK_HAVE_CUDA TRUE)
 
-get_property(libraries GLOBAL PROPERTY TIDEMARK_LIBRARY_TARGETS)
-add_library(tidemark_cuda_compile OBJECT ${cuda_sources})
-set_target_properties(tidemark_cuda_compile PROPERTIES
-  CUDA_ARCHITECTURES 90
-  CUDA_STANDARD 20
-  CUDA_STANDARD_REQUIRED ON)
-target_link_libraries(tidemark_cuda_compile PRIVATE ${libraries})
-target_compile_options(tidemark_cuda_compile PRIVATE -Xcompiler=-Wall,-Wextra)
+# tidemark_cuda_sources(<target> <files>...): adds *.cu to a target.
+function(tidemark_cuda_sources target)
+  target_sources(${target} PRIVATE ${ARGN})
+  # A function that the host may call, too, calls what only a GPU has: in templates, never reached.
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers>"
+    "$<$<COMPILE_LANGUAGE:CUDA>:-diag-suppress=20011,20014>")
+  target_link_libraries(${target} PUBLIC CUDA::cudart_static)
+endfunction()

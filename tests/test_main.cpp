@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tidemark/device/sim/supervisor.h"
+#include "tidemark/device/supervisor.h"
 #include "workloads/synthetic_producer.h"
 
 int main(int argc, char** argv) {

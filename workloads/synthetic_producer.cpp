@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -15,28 +16,14 @@
 #include "tidemark/record/event_recorder.h"
 #include "tidemark/record/frame_writer.h"
 #include "tidemark/record/recorder.h"
+#include "workloads/synthetic_args.h"
 #include "workloads/synthetic_content.h"
 
 namespace tidemark {
 namespace {
 
-constexpr std::uint32_t kCountsPathBytes = 256;
-constexpr std::uint64_t kLookEvery = 64;        // records between two looks at the stop words
-constexpr std::uint64_t kBurstRecords = 16384;  // eight default pages of 32-byte records
-constexpr long kBurstSilenceNs = 1'000'000;
+constexpr std::uint64_t kLookEvery = 64;  // records between two looks at the stop words
 constexpr double kSleepMaxNs = 5e6;
-
-struct SyntheticArgs {
-  std::uint32_t lanes;
-  std::uint32_t record_bytes;
-  std::uint32_t writing_lanes;
-  std::uint32_t burst;
-  double rate;
-  double seconds;
-  std::uint64_t records;
-  std::uint64_t frame_bytes;
-  char accepted_counts[kCountsPathBytes];
-};
 
 // The test's own counters; a run without them counts into a dummy.
 class AcceptedCounts {
@@ -100,7 +87,7 @@ class Pace {
   std::uint64_t wait_ticks(std::uint64_t number, std::uint64_t now_ticks) {
     if (burst_ && number % kBurstRecords == 0 && number != last_burst_) {
       last_burst_ = number;
-      const timespec silence{.tv_sec = 0, .tv_nsec = kBurstSilenceNs};
+      const timespec silence{.tv_sec = 0, .tv_nsec = static_cast<long>(kBurstSilenceNs)};
       ::clock_nanosleep(CLOCK_MONOTONIC, 0, &silence, nullptr);
     }
     if (ticks_per_record_ == 0) return 0;
@@ -160,6 +147,8 @@ void run_lane(DeviceContext& context, const SyntheticArgs& args, std::uint32_t l
       if (accepted_word != nullptr) accepted_word[1].store_release(accepted_frames);
     }
     last_ticks = now_ticks;
+    if (number + 1 == args.hang_after)
+      for (;;) ::pause();  // never returns, and never looks
   }
   recorder.close();
   frames.close();
@@ -189,6 +178,7 @@ void run_synthetic_producer(DeviceContext& context) {
 
 void register_synthetic_producer() {
   register_device_program(kSyntheticProducer, &run_synthetic_producer);
+  register_synthetic_producer_cuda();
 }
 
 Expected<WorkloadLaunch> plan_synthetic_producer(const SyntheticOptions& options) {
@@ -211,6 +201,8 @@ Expected<WorkloadLaunch> plan_synthetic_producer(const SyntheticOptions& options
   args.records = options.records;
   if (options.seconds == 0 && options.records == 0) args.records = 1'000'000;
   args.frame_bytes = options.frame_bytes;
+  args.one_thread = options.one_thread;
+  args.hang_after = options.hang_after;
   std::memcpy(args.accepted_counts, options.accepted_counts.data(), options.accepted_counts.size());
 
   WorkloadLaunch launch;

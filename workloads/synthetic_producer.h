@@ -20,6 +20,8 @@ struct SyntheticOptions {
   bool burst = false;               // full speed for some pages, then silence, all lanes together
   std::uint32_t writing_lanes = 0;  // 0: all; otherwise only the first ones write
   std::uint64_t frame_bytes = 0;    // > 0: every lane also writes frames of up to this size
+  bool one_thread = false;          // CUDA: one thread writes a lane, not a warp
+  std::uint64_t hang_after = 0;     // > 0: each lane writes so many records, then never returns
   // A file in which each lane counts what was accepted, for tests that kill the run: two 64-bit
   // words per lane, records then frames.
   std::string accepted_counts;

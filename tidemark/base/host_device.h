@@ -16,6 +16,16 @@
 
 #define TM_INLINE inline __attribute__((always_inline))
 
+// Before a loop whose iterations a GPU should overlap (by four, or all of them): one thread of it
+// waits for every instruction.
+#if defined(__CUDA_ARCH__)
+#define TM_UNROLL_4 _Pragma("unroll 4")
+#define TM_UNROLL _Pragma("unroll")
+#else
+#define TM_UNROLL_4
+#define TM_UNROLL
+#endif
+
 namespace tidemark {
 
 // Ends the device: a kernel traps, a process aborts after saying why.

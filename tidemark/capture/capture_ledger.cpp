@@ -85,6 +85,7 @@ Expected<CaptureLedger> read_ledger(CaptureReader& reader, std::vector<LanePlan>
       lane.has_words = true;
       lane.words = records[i].words;
       lane.file_error_dropped = records[i].file_error_dropped;
+      lane.device_lost_dropped = records[i].device_lost_dropped;
     }
     lane.ledger = LaneLedger(static_cast<Overflow>(lane.plan.overflow));
     ledger.lanes.push_back(lane);
@@ -101,6 +102,7 @@ void finish_lanes(CaptureLedger& ledger) {
     else
       lane.ledger.finish_without_words();
     lane.ledger.explain(DropReason::kFileError, lane.file_error_dropped);
+    lane.ledger.explain(DropReason::kDeviceLost, lane.device_lost_dropped);
   }
 }
 

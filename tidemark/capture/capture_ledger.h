@@ -29,6 +29,7 @@ struct CapturedLane {
   bool has_words = false;
   LaneWordsImage words{};
   std::uint64_t file_error_dropped = 0;
+  std::uint64_t device_lost_dropped = 0;
 };
 
 struct CaptureLedger {

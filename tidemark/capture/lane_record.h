@@ -15,7 +15,8 @@ struct LaneRecord {
   LanePlan plan;
   LaneWordsImage words;
   std::uint64_t file_error_dropped;
-  std::uint64_t reserved[7];
+  std::uint64_t device_lost_dropped;  // in pages that were never pulled from the device
+  std::uint64_t reserved[6];
 };
 static_assert(sizeof(LaneRecord) == 256 && std::is_trivially_copyable_v<LaneRecord>);
 

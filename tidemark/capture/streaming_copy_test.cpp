@@ -11,6 +11,7 @@
 
 #include "tidemark/base/mix.h"
 #include "tidemark/capture/chunk.h"
+#include "tidemark/capture/copy_kernel.h"
 
 namespace tidemark {
 namespace {
@@ -90,6 +91,30 @@ TEST(Checksum, OfAHeaderIsXxh3OfItsFirst56Bytes) {
   EXPECT_EQ(checksum_of_header(header), sum);
   header.payload_checksum = 1;
   EXPECT_NE(checksum_of_header(header), sum);
+}
+
+TEST(StreamingCopy, EveryKernelOfThisProcessorCopiesAndSumsAlike) {
+  for (const CopyKernel* kernel : {&kCopyKernelBase, &kCopyKernelAvx2, &kCopyKernelAvx512}) {
+    if (!processor_can_run(*kernel)) continue;
+    for (const std::size_t head_bytes : {0, 16, 64, 128, 192})
+      for (const std::size_t bytes : kSizes)
+        for (const std::size_t to_offset : {0, 16}) {
+          const auto head = noise(head_bytes + 1, 3);
+          const auto body = noise(bytes + 1, bytes);
+          std::vector<unsigned char> both(head.begin(), head.end() - 1);
+          both.insert(both.end(), body.begin(), body.end() - 1);
+          std::vector<unsigned char> room(both.size() + 128, kGuard);
+          const std::size_t align = (64 - reinterpret_cast<std::uintptr_t>(room.data()) % 64) % 64;
+          unsigned char* to = room.data() + align + to_offset;
+          const auto sum =
+              kernel->copy_with_checksum(to, head.data(), head_bytes, body.data(), bytes);
+          streaming_copy_done();
+          EXPECT_EQ(sum, XXH3_64bits(both.data(), both.size())) << kernel->name << " " << bytes;
+          EXPECT_TRUE(std::equal(both.begin(), both.end(), to)) << kernel->name << " " << bytes;
+          EXPECT_EQ(to[both.size()], kGuard);
+        }
+  }
+  EXPECT_TRUE(processor_can_run(best_copy_kernel()));
 }
 
 }  // namespace

@@ -9,8 +9,7 @@ namespace tidemark::cli {
 namespace {
 
 void bind_bench_options(CLI::App& command, BenchOptions& options) {
-  command
-      .add_option("-p,--platform", options.platform, "Simulated platform: its transport is used")
+  command.add_option("-p,--platform", options.platform, "See 'tidemark list'")
       ->capture_default_str();
   command.add_option("--sink", options.sink, "memory or file")->capture_default_str();
   command.add_option("--dir", options.directory, "Where --sink file writes")->capture_default_str();
@@ -35,8 +34,14 @@ void add_producer_bench(CLI::App& bench, Outcome& outcome) {
   bind_bench_options(*command, *options);
   command->add_option("--record-bytes", options->record_bytes, "32, 64 or 128")
       ->capture_default_str();
-  command->add_option("--records", options->records,
-                      "Records per lane and round; 0: 2 GiB in all to memory, 512 MiB to a file");
+  command->add_option(
+      "--records", options->records,
+      "Records per lane and round; 0: 2 GiB in all to memory (8 GiB on CUDA), 512 MiB to a "
+      "file");
+  command->add_option("-d,--device", options->device, "Device number, on CUDA")
+      ->capture_default_str();
+  command->add_flag("--one-thread", options->one_thread,
+                    "CUDA: one thread writes a lane instead of a warp");
   command->add_flag("--disabled", options->disabled,
                     "Count the instructions of a probe while recording is off (needs valgrind)");
   command->callback([options, &outcome] {

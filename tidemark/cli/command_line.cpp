@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "tidemark/cli/bench/cuda_bench.h"
 #include "tidemark/session/output_directory.h"
 #include "workloads/synthetic_producer.h"
 
@@ -53,6 +54,7 @@ Expected<std::string> resolve_run(const std::string& named) {
 
 int run_command_line(int argc, char** argv) {
   register_synthetic_producer();
+  register_cuda_bench();
   CLI::App app("Tidemark: a flight recorder for on-device task runtimes.", "tidemark");
   app.footer(kFooter);
   app.require_subcommand(1);

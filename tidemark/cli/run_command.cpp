@@ -9,7 +9,7 @@
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/run_options.h"
 #include "tidemark/cli/run_summary.h"
-#include "tidemark/device/sim/supervisor.h"
+#include "tidemark/device/supervisor.h"
 #include "tidemark/session/run_session.h"
 
 namespace tidemark::cli {

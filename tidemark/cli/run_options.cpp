@@ -101,8 +101,10 @@ void bind_recorder_options(CLI::App& command, RunOptions& options) {
       ->capture_default_str()
       ->group(group);
   command
-      .add_option("--op-timeout-ms", request.op_timeout_ms, "Limit for the whole launch; 0: none")
-      ->capture_default_str()
+      .add_option(
+          "--op-timeout-ms", request.op_timeout_ms,
+          "Limit for the whole launch; 0: none (default: none on simulated platforms, 600000 on "
+          "CUDA)")
       ->group(group);
   command
       .add_option("--export-limit", options.export_limit,
@@ -144,6 +146,14 @@ void bind_synthetic_options(CLI::App& command, RunOptions& options) {
                   "Each lane also writes frames of up to so many bytes")
       ->group(group);
   command
+      .add_flag("--one-thread", synthetic.one_thread,
+                "CUDA: a lane is written by one thread instead of a warp")
+      ->group(group);
+  command
+      .add_option("--hang-after", synthetic.hang_after,
+                  "Each lane writes so many records, then never returns (use --op-timeout-ms)")
+      ->group(group);
+  command
       .add_option("--accepted-counts", synthetic.accepted_counts,
                   "A file in which each lane counts what was accepted (16 bytes per lane)")
       ->group(group);
@@ -182,9 +192,7 @@ Expected<RunRequest> make_request(const RunOptions& options) {
   if (request.platform == nullptr)
     return failure(ErrorKind::kUsage, "--platform {}: no such platform; see 'tidemark list'",
                    options.platform);
-  if (options.device != 0)
-    return failure(ErrorKind::kUsage, "--device {}: {} has one device, 0", options.device,
-                   options.platform);
+  request.device = options.device;
   if (options.isolation != "process" && options.isolation != "thread")
     return failure(ErrorKind::kUsage, "--isolation {}: process or thread", options.isolation);
   request.isolation = options.isolation == "thread" ? Isolation::kThread : Isolation::kProcess;
@@ -200,6 +208,11 @@ Expected<RunRequest> make_request(const RunOptions& options) {
   const auto rate = parse_rate(options.rate);
   if (!rate) return tl::unexpected(rate.error());
   synthetic.rate = *rate;
+  if (request.platform->device == DeviceKind::kCuda &&
+      (synthetic.frame_bytes > 0 || !synthetic.accepted_counts.empty()))
+    return failure(ErrorKind::kUsage,
+                   "--frame-bytes and --accepted-counts are for simulated platforms, not for {}",
+                   options.platform);
   auto launch = plan_synthetic_producer(synthetic);
   if (!launch) return tl::unexpected(launch.error());
   request.launch = std::move(*launch);

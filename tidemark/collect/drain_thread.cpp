@@ -168,12 +168,13 @@ std::uint32_t DrainThread::drain_lane(Lane& lane, std::uint64_t pending) {
     deliver(lane, *received);
     recycle(lane, *received);
     drained_pages.store(++stats_.pages, std::memory_order_relaxed);
-    drainer_->port_->store(
-        offsetof(RegionHeader, host) + offsetof(RegionHostWords, drained_pages) + index_ * 8,
-        stats_.pages);
     inject_after_page();
   }
   if (moved > 0) {
+    // Once per visit: the word shares its line with those of the other threads.
+    drainer_->port_->store(
+        offsetof(RegionHeader, host) + offsetof(RegionHostWords, drained_pages) + index_ * 8,
+        stats_.pages);
     lane.last_active_pass = pass_count_;
     if (!lane.active) {
       lane.active = true;

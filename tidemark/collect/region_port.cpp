@@ -14,7 +14,7 @@ Expected<RegionPort> RegionPort::open(const RegionFile& file, Transport transpor
   RegionPort port;
   port.bytes_ = file.bytes;
   port.fd_ = file.fd.get();
-  if (transport == Transport::kMapped) {
+  if (transport != Transport::kCopied) {
     auto mapping = map_region(file.fd.get(), file.path, file.bytes);
     if (!mapping) return tl::unexpected(mapping.error());
     port.mapping_ = std::move(*mapping);

@@ -10,9 +10,10 @@
 #include <string>
 
 #include "tidemark/base/expected.h"
+#include "tidemark/device/clock_sample.h"
+#include "tidemark/device/platform_table.h"
 #include "tidemark/device/process_identity.h"
 #include "tidemark/device/region_file.h"
-#include "tidemark/device/sim/sim_clock.h"
 
 namespace tidemark {
 
@@ -29,8 +30,10 @@ struct DeviceExit {
     kLost,       // nobody is left who could say what happened
   };
   Kind kind = Kind::kFinished;
-  int code = 0;  // signal number for kSignalled
+  int code = 0;  // signal number for kSignalled; kExitDeviceFault: the region says what failed
 };
+
+inline constexpr int kExitDeviceFault = 71;
 
 class Device {
  public:
@@ -43,7 +46,8 @@ class Device {
   // Ends the program by force. False where that is impossible (thread mode).
   virtual bool reset() = 0;
   [[nodiscard]] virtual ProcessIdentity process() const = 0;
-  virtual ClockSample sample_clock() = 0;
+  // Nothing on devices whose clock only they can read: their anchors stand in the region.
+  virtual std::optional<ClockSample> sample_clock() = 0;
   virtual std::uint64_t ticks_per_second() = 0;
 };
 
@@ -52,7 +56,9 @@ enum class Isolation {
   kThread,   // the device is threads of this process: sanitizers, debuggers, embedding
 };
 
-// kProcess needs the supervisor, which main starts first (Supervisor::start).
-Expected<std::unique_ptr<Device>> open_sim_device(Isolation isolation);
+// Device `number` of a platform. kProcess needs the supervisor, which main starts first
+// (Supervisor::start).
+Expected<std::unique_ptr<Device>> open_device(const Platform& platform, std::uint32_t number,
+                                              Isolation isolation);
 
 }  // namespace tidemark

@@ -5,12 +5,16 @@ namespace tidemark {
 namespace {
 
 constexpr Platform kPlatforms[] = {
-    {"sim", DeviceKind::kSimulated, Transport::kMapped, 0, 1,
+    {"sim", DeviceKind::kSimulated, Transport::kMapped, 0, 1, 0,
      "simulated device, sized to the machine"},
-    {"a2a3sim", DeviceKind::kSimulated, Transport::kMapped, 24, 3,
+    {"a2a3sim", DeviceKind::kSimulated, Transport::kMapped, 24, 3, 0,
      "simulated device, 24 clusters of 1 AIC + 2 AIV, 3 schedulers"},
-    {"a5sim", DeviceKind::kSimulated, Transport::kCopied, 36, 4,
+    {"a5sim", DeviceKind::kSimulated, Transport::kCopied, 36, 4, 0,
      "simulated device, 36 clusters of 1 AIC + 2 AIV, 4 schedulers, no mapping of device memory"},
+    {"cuda", DeviceKind::kCuda, Transport::kMapped, 0, 1, 600'000,
+     "NVIDIA GPU; its kernel writes into host memory"},
+    {"cuda-copy", DeviceKind::kCuda, Transport::kPulled, 0, 1, 600'000,
+     "NVIDIA GPU; pages stay in its memory and are pulled from there"},
 };
 
 }  // namespace

@@ -9,12 +9,13 @@
 
 namespace tidemark {
 
-enum class DeviceKind { kSimulated };
+enum class DeviceKind { kSimulated, kCuda };
 
 // How the host reaches the region.
 enum class Transport {
   kMapped,  // reads it in place
   kCopied,  // has no mapping: positional reads, and writes of the words it owns
+  kPulled,  // reads in place what the device process pulls out of the device's own memory
 };
 
 struct Platform {
@@ -23,6 +24,7 @@ struct Platform {
   Transport transport;
   std::uint32_t cluster_count;  // of 1 AIC + 2 AIV; 0: sized to the machine
   std::uint32_t scheduler_count;
+  std::uint32_t op_timeout_ms;  // unless asked otherwise; 0: none
   std::string_view description;
 };
 

@@ -17,7 +17,8 @@ TEST(PlatformTable, HoldsTheRowsOfTheDesign) {
   };
   for (const Row& row :
        {Row{"sim", Transport::kMapped, 0, 1}, Row{"a2a3sim", Transport::kMapped, 24, 3},
-        Row{"a5sim", Transport::kCopied, 36, 4}}) {
+        Row{"a5sim", Transport::kCopied, 36, 4}, Row{"cuda", Transport::kMapped, 0, 1},
+        Row{"cuda-copy", Transport::kPulled, 0, 1}}) {
     const Platform* platform = find_platform(row.name);
     ASSERT_NE(platform, nullptr) << row.name;
     EXPECT_EQ(platform->name, row.name);
@@ -42,6 +43,7 @@ TEST(PlatformTable, NamesAreUniqueAndTheDefaultComesFirst) {
 TEST(PlatformTable, TransportsHaveTheirWords) {
   EXPECT_EQ(to_text(Transport::kMapped), "mapped");
   EXPECT_EQ(to_text(Transport::kCopied), "copied");
+  EXPECT_EQ(to_text(Transport::kPulled), "copied");
 }
 
 }  // namespace

@@ -34,10 +34,7 @@ class DeviceContext {
   }
 
   // True when the run is aborted or nobody is left to read what it records.
-  [[nodiscard]] bool stop_requested() const {
-    return region_.header().host.abort.load_acquire() != 0 ||
-           region_.header().device.host_gone.load_acquire() != 0;
-  }
+  [[nodiscard]] bool stop_requested() const { return region_.stop_requested(); }
 
   // One thread per unit; returns when all have left.
   template <class Unit>

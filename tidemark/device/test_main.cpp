@@ -11,7 +11,7 @@
 
 #include "tidemark/device/program.h"
 #include "tidemark/device/sim/sim_env.h"
-#include "tidemark/device/sim/supervisor.h"
+#include "tidemark/device/supervisor.h"
 #include "tidemark/device/testing/test_programs.h"
 #include "tidemark/record/recorder.h"
 #include "tidemark/schema/task_span.h"

@@ -3,7 +3,8 @@
 // the page is full. Recorder and FrameWriter put content on top of it. The hot members are three:
 // cursor, end and stamp; everything else is touched once per page.
 //
-// `Env` is the device leaf: now_ticks() and pause(round), which backs off for at most 1 ms.
+// `Env` is the device leaf: now_ticks() and pause(round), which backs off for at most 1 ms. Where
+// looking at the host's words is slow, Env::kLookEvery says in how many rounds of waiting to do so.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,10 @@ class LaneWriter {
     overflow_ = static_cast<Overflow>(plan.overflow);
     reserved_first_page_ = plan.reserved_first_page;
     reserved_page_count_ = plan.reserved_page_count;
+    const RegionIdentity& identity = region->header().identity;
+    run_id_ = identity.run_id;
+    drain_timeout_ticks_ = identity.drain_timeout_ticks;
+    drain_threads_ = identity.drain_threads;
     resume();
     leave_page();
   }
@@ -127,7 +132,7 @@ class LaneWriter {
     if (overflow_ != Overflow::kKeepLast) {
       full_ring_.send(published_, page_);
       ++published_;
-      region_->published_word(lane_).store_release(published_);  // [page published]
+      region_->published_word(lane_).store_after_fence(published_);  // [page published]
     }
     leave_page();
   }
@@ -151,36 +156,16 @@ class LaneWriter {
   // Bounded by the abort word, the host_gone word and the drain timeout: slow is not stopped, but
   // a drainer that returns nothing to anybody for that long is.
   TM_DEVICE PageIndex wait_for_page(DropReason& why) {
-    const RegionHeader& header = region_->header();
-    std::uint64_t seen_drained = drained_pages();
-    if (gave_up_ && seen_drained == gave_up_at_) return kNoPageIndex;
+    if (gave_up_ && drained_pages() == gave_up_at_) return kNoPageIndex;
     gave_up_ = false;
     const std::uint64_t begin_ticks = Env::now_ticks();
-    std::uint64_t progress_ticks = begin_ticks, now_ticks = begin_ticks;
+    Patience patience{.progress_ticks = begin_ticks};
     words().waiting.store_relaxed(1);
-    PageIndex page = kNoPageIndex;
-    for (std::uint32_t round = 0;; ++round) {
-      page = try_acquire();
-      if (page != kNoPageIndex) break;
-      if (header.host.abort.load_acquire() != 0) {
-        why = DropReason::kAborted;
-        break;
-      }
-      if (header.device.host_gone.load_acquire() != 0) {
-        why = DropReason::kHostGone;
-        break;
-      }
-      now_ticks = Env::now_ticks();
-      const std::uint64_t drained = drained_pages();
-      if (drained != seen_drained) {
-        seen_drained = drained;
-        progress_ticks = now_ticks;
-      } else if (now_ticks - progress_ticks >= header.identity.drain_timeout_ticks) {
-        gave_up_ = true;
-        gave_up_at_ = seen_drained;
-        break;
-      }
+    PageIndex page = try_acquire();
+    for (std::uint32_t round = 0; page == kNoPageIndex; ++round) {
+      if (round % kLookEvery == kLookEvery - 1 && must_stop_waiting(patience, why)) break;
       Env::pause(round);
+      page = try_acquire();
     }
     const std::uint64_t waited_ticks = Env::now_ticks() - begin_ticks;
     stall_pending_ += waited_ticks;
@@ -190,10 +175,36 @@ class LaneWriter {
     return page;
   }
 
+  struct Patience {
+    std::uint64_t progress_ticks;  // when the drainer was last seen to have moved
+    std::uint64_t drained = ~std::uint64_t{0};
+  };
+
+  TM_DEVICE bool must_stop_waiting(Patience& patience, DropReason& why) {
+    const RegionHeader& header = region_->header();
+    if (header.host.abort.load_acquire() != 0) {
+      why = DropReason::kAborted;
+      return true;
+    }
+    if (header.device.host_gone.load_acquire() != 0) {
+      why = DropReason::kHostGone;
+      return true;
+    }
+    const std::uint64_t now_ticks = Env::now_ticks();
+    const std::uint64_t drained = drained_pages();
+    if (drained != patience.drained) {
+      patience = {.progress_ticks = now_ticks, .drained = drained};
+      return false;
+    }
+    gave_up_ = now_ticks - patience.progress_ticks >= drain_timeout_ticks_;
+    gave_up_at_ = drained;
+    return gave_up_;
+  }
+
   TM_DEVICE std::uint64_t drained_pages() const {
     const RegionHeader& header = region_->header();
     std::uint64_t sum = 0;
-    for (std::uint32_t i = 0; i < header.identity.drain_threads; ++i)
+    for (std::uint32_t i = 0; i < drain_threads_; ++i)
       sum += header.host.drained_pages[i].load_relaxed();
     return sum;
   }
@@ -225,12 +236,15 @@ class LaneWriter {
     const std::uint32_t payload_bytes = region_->layout().payload_bytes();
     end_ = begin_ +
            (record_bytes_ == 0 ? payload_bytes : payload_bytes / record_bytes_ * record_bytes_);
-    generation_ = header.generation.load_own() + 1;
+    const std::uint32_t last_generation = header.generation.load_own();
+    const std::uint32_t last_record_bytes = header.record_bytes.load_own();
+    generation_ = last_generation + 1;
     header.sequence.store_relaxed(0);
     order_page_stores();  // nobody sees the new header under the old sequence
-    if (generation_ > kGenerationMax) wrap_generation();
+    const bool held_frames = last_generation != 0 && last_record_bytes == 0 && record_bytes_ != 0;
+    if (held_frames || generation_ > kGenerationMax) clear_stamps();
     stamp_high_ = std::uint64_t{generation_} << 48;
-    header.run_id.store_after_fence(region_->header().identity.run_id);
+    header.run_id.store_after_fence(run_id_);
     header.lane.store_after_fence(lane_);
     header.epoch.store_after_fence(epoch_);
     header.generation.store_after_fence(generation_);
@@ -249,22 +263,34 @@ class LaneWriter {
     header.dropped_total.store_after_fence(dropped_total_);
     header.sequence.store_release(++opened_pages_);  // [page reopened]
     words().opened_pages.store_relaxed(opened_pages_);
-    words().open_page_index.store_release(page);
+    words().open_page_index.store_after_fence(page);
     if (gap_dropped_ != 0) words().tail_dropped.store_relaxed(0);
     gap_dropped_ = stall_pending_ = 0;
     frames_ended_ = 0;
   }
 
-  // Old stamps of generation 1 may still stand in the page. The host zeroes a page before it comes
-  // to this; a keep-last lane has only itself.
-  TM_DEVICE void wrap_generation() {
+  // What stands in the page could be taken for stamps: those of an earlier generation 1, or bytes
+  // of frames. A host that reaches the page zeroes it before it comes to this; a keep-last lane and
+  // a page in a device's own memory have only the producer.
+  TM_DEVICE void clear_stamps() {
     auto* quanta = reinterpret_cast<SharedQuantum*>(begin_);
     const std::uint32_t count = region_->layout().payload_bytes() / kQuantumBytes;
     for (std::uint32_t i = 0; i < count; ++i) quanta[i].store(0, 0);
-    generation_ = 1;
+    if (generation_ > kGenerationMax) generation_ = 1;
   }
 
+  static constexpr std::uint32_t kLookEvery = [] {
+    if constexpr (requires { Env::kLookEvery; }) {
+      return Env::kLookEvery;
+    } else {
+      return 1u;
+    }
+  }();
+
   const RegionView* region_ = nullptr;
+  std::uint64_t run_id_ = 0;
+  std::uint64_t drain_timeout_ticks_ = 0;
+  std::uint32_t drain_threads_ = 0;
   LaneIndex lane_ = 0;
   PageIndex page_ = kNoPageIndex;
   Overflow overflow_ = Overflow::kWait;

@@ -19,11 +19,16 @@ concept TraceRecord = std::is_trivially_copyable_v<R> && R::kBytes % kQuantumByt
   record.pack(words);
 };
 
+// The high word of a quantum, under a stamp.
+TM_DEVICE TM_INLINE std::uint64_t stamped(std::uint64_t high, std::uint64_t stamp_high) {
+  constexpr std::uint64_t kBelowStamp = (std::uint64_t{1} << 48) - 1;
+  return (high & kBelowStamp) | stamp_high;
+}
+
 // Stores one of a record's quanta.
 template <class R>
 TM_DEVICE TM_INLINE void store_quantum(unsigned char* at, const R& record, std::uint32_t part,
                                        std::uint64_t stamp_high) {
-  constexpr std::uint64_t kBelowStamp = (std::uint64_t{1} << 48) - 1;
   std::uint64_t words[R::kBytes / 8];
   record.pack(words);
   std::uint64_t low = words[0], high = words[1];
@@ -31,19 +36,18 @@ TM_DEVICE TM_INLINE void store_quantum(unsigned char* at, const R& record, std::
     low = part == q ? words[2 * q] : low;
     high = part == q ? words[2 * q + 1] : high;
   }
-  reinterpret_cast<SharedQuantum*>(at)[part].store(low, (high & kBelowStamp) | stamp_high);
+  reinterpret_cast<SharedQuantum*>(at)[part].store(low, stamped(high, stamp_high));
 }
 
 // Stores a record quantum by quantum, each under the page's stamp.
 template <class R>
 TM_DEVICE TM_INLINE void store_record(unsigned char* at, const R& record,
                                       std::uint64_t stamp_high) {
-  constexpr std::uint64_t kBelowStamp = (std::uint64_t{1} << 48) - 1;
   std::uint64_t words[R::kBytes / 8];
   record.pack(words);
   auto* quanta = reinterpret_cast<SharedQuantum*>(at);
   for (std::uint32_t q = 0; q < R::kBytes / kQuantumBytes; ++q)
-    quanta[q].store(words[2 * q], (words[2 * q + 1] & kBelowStamp) | stamp_high);
+    quanta[q].store(words[2 * q], stamped(words[2 * q + 1], stamp_high));
 }
 
 // One thread is a block of one.
@@ -57,9 +61,9 @@ template <TraceRecord R, class Env>
 class Recorder;
 
 // A recorder's hot state by value, so that a loop keeps it in registers: where the next record
-// goes, where the page ends, and the stamp. While a pen is out, the recorder is written only
-// through it; the pen's end gives the state back. Every thread of a block holds its own pen on the
-// one recorder, and all of them call the same functions with the same counts.
+// goes, how many still fit into the page, and the stamp. While a pen is out, the recorder is
+// written only through it; the pen's end gives the state back. Every thread of a block holds its
+// own pen on the one recorder, and all of them call the same functions with the same counts.
 template <TraceRecord R, class Env, class Block = SoloBlock>
 class Pen {
  public:
@@ -78,10 +82,10 @@ class Pen {
 
   // One thread only. True if the record was accepted: it will be found, whatever happens next.
   TM_DEVICE TM_INLINE bool write(const R& record) {
-    if (cursor_ == nullptr) return false;
-    if (cursor_ == end_) [[unlikely]] {
+    if (room_ == 0) [[unlikely]] {
       if (!turn_page()) return false;
     }
+    --room_;
     store_record(cursor_, record, stamp_high_);
     cursor_ += R::kBytes;
     return true;
@@ -93,14 +97,15 @@ class Pen {
     if (cursor_ == nullptr) return 0;
     std::uint64_t accepted = 0;
     for (std::uint64_t done = 0; done < count;) {
-      if (cursor_ == end_ && !turn_page()) {
+      if (room_ == 0 && !turn_page()) {
         ++done;
         continue;
       }
-      const auto room = static_cast<std::uint64_t>(end_ - cursor_) / R::kBytes;
-      const std::uint64_t batch = room < count - done ? room : count - done;
+      const std::uint32_t batch =
+          room_ < count - done ? room_ : static_cast<std::uint32_t>(count - done);
       store_batch(done, batch, make);
-      cursor_ += batch * R::kBytes;
+      cursor_ += std::uint64_t{batch} * R::kBytes;
+      room_ -= batch;
       done += batch;
       accepted += batch;
     }
@@ -111,26 +116,55 @@ class Pen {
   // Where a block has a multiple of the quanta of a record, neighbouring threads store neighbouring
   // quanta: the stores of a warp fill whole cache lines, which is what the link wants.
   template <class Make>
-  TM_DEVICE TM_INLINE void store_batch(std::uint64_t done, std::uint64_t batch, const Make& make) {
+  TM_DEVICE TM_INLINE void store_batch(std::uint64_t done, std::uint32_t batch, const Make& make) {
     constexpr std::uint32_t kQuanta = R::kBytes / kQuantumBytes;
     const std::uint32_t size = block_.size();
+    unsigned char* const cursor = cursor_;
+    const std::uint64_t stamp_high = stamp_high_;
+    if constexpr (kBurst > 1) {
+      // One thread. Its stores leave in bursts that the memory system can join to lines.
+      std::uint32_t i = 0;
+      for (; i + kBurst <= batch; i += kBurst) {
+        std::uint64_t words[kBurst][R::kBytes / 8];
+        TM_UNROLL
+        for (std::uint32_t r = 0; r < kBurst; ++r) make(done + i + r).pack(words[r]);
+        auto* quanta = reinterpret_cast<SharedQuantum*>(cursor + std::uint64_t{i} * R::kBytes);
+        TM_UNROLL
+        for (std::uint32_t q = 0; q < kBurst * kQuanta; ++q)
+          quanta[q].store(words[q / kQuanta][q % kQuanta * 2],
+                          stamped(words[q / kQuanta][q % kQuanta * 2 + 1], stamp_high));
+      }
+      for (; i < batch; ++i)
+        store_record(cursor + std::uint64_t{i} * R::kBytes, make(done + i), stamp_high);
+      return;
+    }
     if (size % kQuanta != 0) {
-      for (std::uint64_t i = block_.rank(); i < batch; i += size)
-        store_record(cursor_ + i * R::kBytes, make(done + i), stamp_high_);
+      for (std::uint32_t i = block_.rank(); i < batch; i += size)
+        store_record(cursor + std::uint64_t{i} * R::kBytes, make(done + i), stamp_high);
       return;
     }
     const std::uint32_t part = block_.rank() % kQuanta;
-    for (std::uint64_t i = block_.rank() / kQuanta; i < batch; i += size / kQuanta)
-      store_quantum(cursor_ + i * R::kBytes, make(done + i), part, stamp_high_);
+    TM_UNROLL_4
+    for (std::uint32_t i = block_.rank() / kQuanta; i < batch; i += size / kQuanta)
+      store_quantum(cursor + std::uint64_t{i} * R::kBytes, make(done + i), part, stamp_high);
   }
+
+  static constexpr std::uint32_t kBurst = [] {
+    if constexpr (requires { Block::kBurst; }) {
+      return Block::kBurst;
+    } else {
+      return 1u;
+    }
+  }();
 
   TM_DEVICE TM_INLINE void take() {
     cursor_ = recorder_->cursor_;
-    end_ = recorder_->end_;
+    room_ = static_cast<std::uint32_t>(recorder_->end_ - cursor_) / R::kBytes;
     stamp_high_ = recorder_->stamp_high_;
   }
 
   TM_DEVICE TM_INLINE bool turn_page() {
+    if (cursor_ == nullptr) return false;
     block_.barrier();  // every store into the old page is issued, and every pen stands at its end
     if (block_.rank() == 0) {
       recorder_->cursor_ = cursor_;
@@ -141,8 +175,8 @@ class Pen {
     return recorder_->turned_;
   }
 
-  unsigned char* cursor_;
-  unsigned char* end_;
+  unsigned char* cursor_;  // null: disabled
+  std::uint32_t room_;     // records that still fit into the page
   std::uint64_t stamp_high_;
   Recorder<R, Env>* recorder_;
   [[no_unique_address]] Block block_;

@@ -211,5 +211,40 @@ TEST_F(RecorderDeathTest, ALaneOfAnotherRecordSizeIsABug) {
   EXPECT_EXIT(SpanRecorder(&other.view(), 0), testing::KilledBySignal(SIGABRT), "record_bytes_");
 }
 
+// Where the host cannot zero a page (a device keeps it in its own memory), the producer does.
+TEST_F(RecorderTest, BytesOfFramesAreNotTakenForStamps) {
+  region_.hand(0, 3);
+  PageHeader& header = region_.view().page(3);
+  header.generation.store_relaxed(6);
+  header.record_bytes.store_relaxed(0);  // it carried frames
+  const std::uint32_t payload_bytes = region_.view().layout().payload_bytes();
+  for (std::uint32_t at = 0; at < payload_bytes; at += kQuantumBytes) {
+    const std::uint64_t looks_stamped[2] = {1, std::uint64_t{7} << 48};
+    std::memcpy(region_.view().payload(3) + at, looks_stamped, sizeof(looks_stamped));
+  }
+  SpanRecorder recorder(&region_.view(), 0);
+  EXPECT_EQ(write(recorder, 0, 2), 2u);
+  expect_spans(region_.look_at(3), 0, 2);
+}
+
+TEST_F(RecorderTest, APageKeptOutsideTheRegionIsPublishedInTheOutbox) {
+  const RegionView& region = region_.view();
+  const RegionShape& shape = region.layout().shape;
+  std::vector<unsigned char> pages(std::size_t{shape.page_count} * shape.page_bytes + 64, 0);
+  auto* aligned = pages.data() + (64 - reinterpret_cast<std::uintptr_t>(pages.data()) % 64) % 64;
+  std::vector<std::uint64_t> outbox(region.outbox_bytes() / 8, 0);
+  const RegionView kept = region.with_outbox(aligned, outbox.data());
+  region_.hand(0, 2);
+  SpanRecorder recorder(&kept, 0);
+  EXPECT_EQ(write(recorder, 0, 5), 5u);
+  recorder.close();
+  EXPECT_FALSE(region_.take(0)) << "nobody has pulled it yet";
+  EXPECT_EQ(kept.full_ring(0).receive(0), 2u);
+  EXPECT_EQ(kept.published_word(0).load_own(), 1u);
+  EXPECT_EQ(kept.page(2).record_count.load_own(), 5u);
+  EXPECT_EQ(region.page(2).sequence.load_own(), 0u);
+  EXPECT_EQ(region_.words(0).attempted.load_own(), 5u);  // the words stay in the region
+}
+
 }  // namespace
 }  // namespace tidemark

@@ -4,6 +4,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -33,6 +34,7 @@ RegionRequest region_request(const RunRequest& request, std::uint64_t run_id,
   region.drain_timeout_ms = request.drain_timeout_ms;
   region.ticks_per_second = ticks_per_second;
   region.run_id = run_id;
+  region.device = request.device;
   return region;
 }
 
@@ -63,6 +65,7 @@ Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(const RunRequest& reques
   report.runtime = request.runtime;
   report.transport = std::string(to_text(request.platform->transport));
   report.seed = request.seed;
+  report.device = request.device;
   report.host_id = host_id();
   report.boot_id = boot_id();
   report.host = this_process();
@@ -70,6 +73,7 @@ Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(const RunRequest& reques
   report.region_bytes = run->plan_.layout.total_bytes;
   report.ticks_per_second = ticks_per_second;
   run->directory_ = request.output_dir;
+  run->keeps_pages_ = request.platform->transport == Transport::kPulled;
   if (auto made = make_output_directory(run->directory_, request.force); !made)
     return tl::unexpected(made.error());
   if (auto written = write_run_report(run->directory_, report); !written)
@@ -134,6 +138,32 @@ void ActiveRun::note_clock(const ClockSample& sample) {
     note_file_error(put.error());
 }
 
+void ActiveRun::note_device_anchors() {
+  const std::uint64_t device = offsetof(RegionHeader, device);
+  const std::uint32_t count =
+      std::min(port_.load32(device + offsetof(RegionDeviceWords, anchor_count)), kClockAnchorsMax);
+  for (; device_anchors_ < count; ++device_anchors_) {
+    const std::uint64_t at =
+        device + offsetof(RegionDeviceWords, anchors) + device_anchors_ * sizeof(ClockAnchorWords);
+    note_clock({.device_ticks = port_.load(at + offsetof(ClockAnchorWords, device_ticks)),
+                .host_ns = port_.load(at + offsetof(ClockAnchorWords, host_ns)),
+                .real_ns = port_.load(at + offsetof(ClockAnchorWords, real_ns)),
+                .uncertainty_ns = port_.load(at + offsetof(ClockAnchorWords, uncertainty_ns))});
+  }
+}
+
+std::string ActiveRun::fault_text() const {
+  const std::uint32_t bytes = std::min(
+      port_.load32(offsetof(RegionHeader, device) + offsetof(RegionDeviceWords, fault_bytes)),
+      kFaultTextBytes);
+  char text[kFaultTextBytes] = {};
+  port_.read(offsetof(RegionHeader, fault_text), text, sizeof(text));
+  std::string clean(text, ::strnlen(text, bytes));
+  std::replace_if(
+      clean.begin(), clean.end(), [](char c) { return c < 0x20 || c > 0x7E; }, '?');
+  return clean;
+}
+
 void ActiveRun::note_names() {
   NameTexts names = read_names(port_, plan_.layout);
   if (names.size() == names_.size()) return;
@@ -146,7 +176,7 @@ void ActiveRun::set_abort() {
   port_.store32(offsetof(RegionHeader, host) + offsetof(RegionHostWords, abort), 1);
 }
 
-void ActiveRun::collect() {
+void ActiveRun::collect(bool device_died) {
   drainer_->finish();
   auto& ledgers = drainer_->ledgers();
   const auto is_captured = [&](const PageHeaderImage& page) {
@@ -160,6 +190,8 @@ void ActiveRun::collect() {
       if (find_stream(static_cast<StreamId>(plan_.lanes[lane].stream)) == nullptr) continue;
     }
     ledgers[lane].finish(leftovers_.words[lane]);
+    if (device_died && keeps_pages_)
+      ledgers[lane].explain(DropReason::kDeviceLost, ledgers[lane].counts().unaccounted);
     report_.lanes.push_back(
         report_lane(lane, plan_.lanes[lane], leftovers_.words[lane], ledgers[lane].counts()));
   }
@@ -212,6 +244,7 @@ void ActiveRun::close_capture() {
         .plan = plan_.lanes[lane],
         .words = leftovers_.words[lane],
         .file_error_dropped = counts.dropped_by[static_cast<std::size_t>(DropReason::kFileError)],
+        .device_lost_dropped = counts.dropped_by[static_cast<std::size_t>(DropReason::kDeviceLost)],
         .reserved = {}};
     std::memcpy(records.data() + lane * sizeof(record), &record, sizeof(record));
   }

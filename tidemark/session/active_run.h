@@ -26,11 +26,13 @@ class ActiveRun {
   void start_drainer();
   // Writes to the capture what can only be known while the run goes on.
   void note_clock(const ClockSample& sample);
+  void note_device_anchors();
   void note_names();
   void set_abort();
 
   // Takes everything that is published, then what is left in the region, and closes the ledger.
-  void collect();
+  // What a device that died took along with its own memory is counted as lost with it.
+  void collect(bool device_died = false);
   // Lanes, names, clock, index; the capture is complete afterwards.
   void close_capture();
   void write_report();
@@ -42,6 +44,8 @@ class ActiveRun {
   [[nodiscard]] const RegionPlan& plan() const { return plan_; }
   [[nodiscard]] Drainer& drainer() { return *drainer_; }
   [[nodiscard]] const std::string& directory() const { return directory_; }
+  // What the device process says went wrong; empty: nothing.
+  [[nodiscard]] std::string fault_text() const;
   [[nodiscard]] const std::string& file_error() const { return file_error_; }
   void note_file_error(const Error& error);
 
@@ -61,8 +65,10 @@ class ActiveRun {
   NameTexts names_;
   std::string file_error_;
   std::uint64_t begin_ns_ = 0;
-  bool begun_ = false;     // run.json says that there is a run
-  bool reported_ = false;  // run.json says how it ended
+  std::uint32_t device_anchors_ = 0;  // noted so far
+  bool keeps_pages_ = false;          // the device, in its own memory
+  bool begun_ = false;                // run.json says that there is a run
+  bool reported_ = false;             // run.json says how it ended
 };
 
 // Random, never 0.

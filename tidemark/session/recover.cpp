@@ -149,6 +149,14 @@ Expected<OpenCapture> open_capture(const std::string& path, const RunReport& rep
   return open;
 }
 
+// Where the device kept its pages to itself: what neither capture nor region has of a lane.
+std::uint64_t lost_with_device(const CapturedLane& lane) {
+  LaneLedger ledger = lane.ledger;
+  ledger.finish(lane.words);
+  ledger.explain(DropReason::kFileError, lane.file_error_dropped);
+  return ledger.counts().unaccounted;
+}
+
 // Appends what only the region has and closes the ledgers with its words.
 void merge_region(const DeadRegion& region, OpenCapture& open, RecoverResult& result) {
   std::vector<LaneLedger> ledgers;
@@ -164,6 +172,8 @@ void merge_region(const DeadRegion& region, OpenCapture& open, RecoverResult& re
   report_faults(leftovers.faults, result.report.recorder);
   std::vector<unsigned char> records(region.plan.lanes.size() * sizeof(LaneRecord), 0);
   open.ledger.lanes.resize(region.plan.lanes.size());
+  const Platform* platform = find_platform(result.report.platform);
+  const bool keeps_pages = platform != nullptr && platform->transport == Transport::kPulled;
   for (LaneIndex lane = 0; lane < region.plan.lanes.size(); ++lane) {
     CapturedLane& captured = open.ledger.lanes[lane];
     captured.plan = region.plan.lanes[lane];
@@ -172,9 +182,11 @@ void merge_region(const DeadRegion& region, OpenCapture& open, RecoverResult& re
     captured.has_words = true;
     captured.file_error_dropped =
         region.port.load(region.plan.layout.lane_offset(lane) + offsetof(LaneEntry, host));
+    captured.device_lost_dropped = keeps_pages ? lost_with_device(captured) : 0;
     const LaneRecord record{.plan = captured.plan,
                             .words = captured.words,
                             .file_error_dropped = captured.file_error_dropped,
+                            .device_lost_dropped = captured.device_lost_dropped,
                             .reserved = {}};
     std::memcpy(records.data() + lane * sizeof(record), &record, sizeof(record));
   }

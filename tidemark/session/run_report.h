@@ -9,8 +9,8 @@
 
 #include "tidemark/base/expected.h"
 #include "tidemark/collect/ledger.h"
+#include "tidemark/device/clock_sample.h"
 #include "tidemark/device/process_identity.h"
-#include "tidemark/device/sim/sim_clock.h"
 
 namespace tidemark {
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct RunRequest {
   const Platform* platform = nullptr;
   std::string runtime = "none";  // the recorder alone
   Isolation isolation = Isolation::kProcess;
+  std::uint32_t device = 0;
   std::uint64_t seed = 0;
   std::string output_dir;
   bool force = false;
@@ -48,7 +50,7 @@ struct RunRequest {
   std::uint64_t pool_bytes = 0;
   std::uint32_t drain_threads = 1;
   std::uint32_t drain_timeout_ms = 30'000;
-  std::uint32_t op_timeout_ms = 0;  // 0: off
+  std::optional<std::uint32_t> op_timeout_ms;  // 0: none; unset: the platform's
   DrainInjection inject;
 
   WorkloadLaunch launch;

@@ -23,9 +23,20 @@ struct Ending {
   bool timed_out = false;
 };
 
+std::uint32_t op_timeout_ms(const RunRequest& request) {
+  return request.op_timeout_ms.value_or(request.platform->op_timeout_ms);
+}
+
+// The clock of a simulated device is read here; a GPU's process leaves its readings in the region.
+void note_clock(Device& device, ActiveRun& run) {
+  if (const auto sample = device.sample_clock()) run.note_clock(*sample);
+  run.note_device_anchors();
+}
+
 Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request,
                        const SignalWatch& signals) {
   const std::uint64_t begin_ns = monotonic_ns();
+  const std::uint32_t timeout_ms = op_timeout_ms(request);
   std::uint64_t next_anchor_ms = kAnchorEveryMs;
   bool first_look = true;
   for (;;) {
@@ -35,10 +46,9 @@ Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request
     if (signals.signal() != 0) return {.signal = signals.signal()};
     if (auto exit = device.wait(0)) return {.exit = exit};
     const std::uint64_t elapsed_ms = (monotonic_ns() - begin_ns) / 1'000'000;
-    if (request.op_timeout_ms > 0 && elapsed_ms >= request.op_timeout_ms)
-      return {.timed_out = true};
+    if (timeout_ms > 0 && elapsed_ms >= timeout_ms) return {.timed_out = true};
     if (first_look || elapsed_ms >= next_anchor_ms) {
-      run.note_clock(device.sample_clock());
+      note_clock(device, run);
       run.note_names();
       if (!first_look) next_anchor_ms += kAnchorEveryMs;
       first_look = false;
@@ -50,7 +60,7 @@ Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request
   }
 }
 
-RunError device_fault(const DeviceExit& exit) {
+RunError device_fault(const DeviceExit& exit, const std::string& fault_text) {
   RunError error{.code = 102, .name = "DEVICE_FAULT"};
   switch (exit.kind) {
     case DeviceExit::Kind::kSignalled:
@@ -62,6 +72,12 @@ RunError device_fault(const DeviceExit& exit) {
           "under a debugger to catch it";
       break;
     case DeviceExit::Kind::kFinished:
+      if (!fault_text.empty()) {
+        error.error_class = "device";
+        error.message = fault_text;
+        error.hint = "what was recorded before it is in the capture";
+        break;
+      }
       error.error_class = "launch";
       error.message = fmt::format("the device process left with code {}", exit.code);
       error.hint = "the program could not be started on the device";
@@ -76,7 +92,8 @@ RunError device_fault(const DeviceExit& exit) {
 }
 
 // Classifies what happened before anything is cleaned up.
-void latch(const Ending& ending, const RunRequest& request, RunReport& report) {
+void latch(const Ending& ending, const RunRequest& request, const std::string& fault_text,
+           RunReport& report) {
   if (ending.signal != 0) {
     report.status = "interrupted";
   } else if (ending.timed_out) {
@@ -85,11 +102,11 @@ void latch(const Ending& ending, const RunRequest& request, RunReport& report) {
         .code = 101,
         .name = "OP_TIMEOUT",
         .error_class = "",
-        .message = fmt::format("the launch exceeded its limit of {} ms", request.op_timeout_ms),
+        .message = fmt::format("the launch exceeded its limit of {} ms", op_timeout_ms(request)),
         .hint = "raise --op-timeout-ms if the workload is only slow"};
   } else if (ending.exit->kind != DeviceExit::Kind::kFinished || ending.exit->code != 0) {
     report.status = "device_fault";
-    report.error = device_fault(*ending.exit);
+    report.error = device_fault(*ending.exit, fault_text);
   } else {
     report.status = "ok";
   }
@@ -104,7 +121,7 @@ bool wind_down(Device& device, ActiveRun& run) {
 }  // namespace
 
 Expected<RunResult> run_session(const RunRequest& request) {
-  auto device = open_sim_device(request.isolation);
+  auto device = open_device(*request.platform, request.device, request.isolation);
   if (!device) return tl::unexpected(device.error());
   auto prepared = ActiveRun::prepare(request, (*device)->ticks_per_second());
   if (!prepared) return tl::unexpected(prepared.error());
@@ -119,11 +136,11 @@ Expected<RunResult> run_session(const RunRequest& request) {
       !launched)
     return tl::unexpected(launched.error());
   const Ending ending = wait_for_device(**device, run, request, signals);
-  latch(ending, request, report);
+  latch(ending, request, run.fault_text(), report);
   const bool left = ending.exit.has_value() || wind_down(**device, run);
 
-  run.note_clock((*device)->sample_clock());
-  run.collect();
+  note_clock(**device, run);
+  run.collect(!left || report.status == "device_fault");
   if (!left && !(*device)->reset() && report.error)
     report.error->hint = "the device runs in this process and could not be ended";
   run.close_capture();

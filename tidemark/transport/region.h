@@ -46,6 +46,16 @@ struct RegionHostWords {
   SharedWord<std::uint64_t> drained_pages[kDrainThreadsMax];  // one per drain thread
 };
 
+// One reading of the device's clock against the host's, made by the device process.
+struct ClockAnchorWords {
+  SharedWord<std::uint64_t> device_ticks;
+  SharedWord<std::uint64_t> host_ns;  // CLOCK_MONOTONIC
+  SharedWord<std::uint64_t> real_ns;  // CLOCK_REALTIME
+  SharedWord<std::uint64_t> uncertainty_ns;
+};
+inline constexpr std::uint32_t kClockAnchorsMax = 8;
+inline constexpr std::uint32_t kFiguresMax = 16;
+
 // Writer: the device process (its own threads agree who).
 struct RegionDeviceWords {
   SharedWord<std::uint32_t> device_pid;
@@ -53,16 +63,23 @@ struct RegionDeviceWords {
   SharedWord<std::uint64_t> device_start_time;
   SharedWord<std::uint64_t> launch_ticks;  // the epoch of all times
   SharedWord<std::uint64_t> finish_ticks;
+  SharedWord<std::uint32_t> anchor_count;  // on devices whose clock the host cannot read
+  SharedWord<std::uint32_t> fault_bytes;   // of fault_text; 0: no fault
+  ClockAnchorWords anchors[kClockAnchorsMax];
+  SharedWord<std::uint64_t> figures[kFiguresMax];  // what a program tells whoever launched it
 };
 
 // Writer: host, before any other process sees the region: where the run's files are.
 inline constexpr std::uint32_t kRunDirectoryBytes = 2048;
+// Writer: the device process: what went wrong, for people.
+inline constexpr std::uint32_t kFaultTextBytes = 512;
 
 struct RegionHeader {
   RegionIdentity identity;
   alignas(256) RegionHostWords host;
   alignas(256) RegionDeviceWords device;
   alignas(256) char run_directory[kRunDirectoryBytes];
+  char fault_text[kFaultTextBytes];
 };
 static_assert(sizeof(RegionHeader) <= kRegionHeaderBytes);
 static_assert(offsetof(RegionHeader, host) == 256 && offsetof(RegionHeader, device) == 512);
@@ -71,31 +88,61 @@ class RegionView {
  public:
   RegionView() = default;
   TM_DEVICE explicit RegionView(void* base)
-      : base_(static_cast<unsigned char*>(base)), layout_(lay_out(header().identity.shape)) {}
+      : RegionView(base, lay_out(static_cast<RegionHeader*>(base)->identity.shape)) {}
+  // For a region that is mapped elsewhere than where this runs (a GPU's address of it).
+  TM_DEVICE RegionView(void* base, const RegionLayout& layout)
+      : base_(static_cast<unsigned char*>(base)),
+        pages_(base_ + layout.pages_offset),
+        published_(at<SharedWord<std::uint64_t>>(layout.published_offset)),
+        full_rings_(at<SharedWord<std::uint64_t>>(layout.full_rings_offset)),
+        layout_(layout) {}
+
+  // The same region, but the device keeps its pages to itself, and what it publishes goes into an
+  // outbox: somebody else pulls the pages into the region and publishes them there.
+  TM_DEVICE RegionView with_outbox(void* pages, void* outbox) const {
+    RegionView view = *this;
+    view.pages_ = static_cast<unsigned char*>(pages);
+    view.published_ = static_cast<SharedWord<std::uint64_t>*>(outbox);
+    view.full_rings_ = view.published_ + layout_.shape.max_lanes;
+    return view;
+  }
+  TM_DEVICE std::uint64_t outbox_bytes() const {
+    return (std::uint64_t{layout_.shape.max_lanes} * layout_.shape.ring_slots +
+            layout_.shape.max_lanes) *
+           8;
+  }
 
   TM_DEVICE RegionHeader& header() const { return *reinterpret_cast<RegionHeader*>(base_); }
+  // True when the run is aborted or nobody is left to read what it records.
+  TM_DEVICE bool stop_requested() const {
+    return header().host.abort.load_acquire() != 0 || header().device.host_gone.load_acquire() != 0;
+  }
   TM_DEVICE const RegionLayout& layout() const { return layout_; }
 
   TM_DEVICE LaneEntry& lane(LaneIndex lane) const {
     return *at<LaneEntry>(layout_.lane_offset(lane));
   }
   TM_DEVICE SharedWord<std::uint64_t>& published_word(LaneIndex lane) const {
-    return *at<SharedWord<std::uint64_t>>(layout_.published_word_offset(lane));
+    return published_[lane];
   }
   TM_DEVICE PageRing free_ring(LaneIndex lane) const {
-    return ring(layout_.free_ring_offset(lane));
+    return {at<SharedWord<std::uint64_t>>(layout_.free_ring_offset(lane)),
+            layout_.shape.ring_slots};
   }
   TM_DEVICE PageRing full_ring(LaneIndex lane) const {
-    return ring(layout_.full_ring_offset(lane));
+    return {full_rings_ + std::uint64_t{lane} * layout_.shape.ring_slots, layout_.shape.ring_slots};
   }
   TM_DEVICE NameTable names() const {
     return {at<NameSlot>(layout_.names_offset), layout_.shape.name_slots};
   }
   TM_DEVICE PageHeader& page(PageIndex page) const {
-    return *at<PageHeader>(layout_.page_offset(page));
+    return *reinterpret_cast<PageHeader*>(page_base(page));
   }
   TM_DEVICE unsigned char* payload(PageIndex page) const {
-    return base_ + layout_.page_offset(page) + kPageHeaderBytes;
+    return page_base(page) + kPageHeaderBytes;
+  }
+  TM_DEVICE unsigned char* page_base(PageIndex page) const {
+    return pages_ + std::uint64_t{page} * layout_.shape.page_bytes;
   }
 
  private:
@@ -103,11 +150,11 @@ class RegionView {
   TM_DEVICE T* at(std::uint64_t offset) const {
     return reinterpret_cast<T*>(base_ + offset);
   }
-  TM_DEVICE PageRing ring(std::uint64_t offset) const {
-    return {at<SharedWord<std::uint64_t>>(offset), layout_.shape.ring_slots};
-  }
 
   unsigned char* base_ = nullptr;
+  unsigned char* pages_ = nullptr;
+  SharedWord<std::uint64_t>* published_ = nullptr;
+  SharedWord<std::uint64_t>* full_rings_ = nullptr;
   RegionLayout layout_;
 };
 

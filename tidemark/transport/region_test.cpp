@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -63,6 +64,29 @@ TEST_F(RegionTest, ARingOfALaneWrapsInsideItsOwnSlots) {
     EXPECT_EQ(view_.free_ring(2).receive(position), kNoPageIndex);
   }
   EXPECT_EQ(view_.full_ring(0).receive(0), kNoPageIndex);
+}
+
+TEST_F(RegionTest, AnOutboxTakesPagesAndFullRingsAndNothingElse) {
+  std::vector<unsigned char> pages(std::size_t{kShape.page_count} * kShape.page_bytes, 0);
+  std::vector<std::uint64_t> outbox(view_.outbox_bytes() / 8, 0);
+  const RegionView kept = view_.with_outbox(pages.data(), outbox.data());
+  EXPECT_EQ(&kept.header(), &view_.header());
+  for (LaneIndex lane = 0; lane < kShape.max_lanes; ++lane) {
+    EXPECT_EQ(&kept.lane(lane), &view_.lane(lane));
+    kept.published_word(lane).store_relaxed(lane + 10);
+    for (std::uint64_t position = 0; position < kShape.ring_slots; ++position)
+      kept.full_ring(lane).send(position, lane);
+    kept.free_ring(lane).send(0, 4);
+    EXPECT_EQ(view_.free_ring(lane).receive(0), 4u);
+    EXPECT_EQ(view_.full_ring(lane).receive(0), kNoPageIndex);
+    EXPECT_EQ(view_.published_word(lane).load_own(), 0u);
+  }
+  for (LaneIndex lane = 0; lane < kShape.max_lanes; ++lane) {
+    EXPECT_EQ(kept.published_word(lane).load_own(), lane + 10);
+    for (std::uint64_t position = 0; position < kShape.ring_slots; ++position)
+      EXPECT_EQ(kept.full_ring(lane).receive(position), lane);
+  }
+  EXPECT_EQ(kept.payload(2), pages.data() + 2 * kShape.page_bytes + kPageHeaderBytes);
 }
 
 }  // namespace

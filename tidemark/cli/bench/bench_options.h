@@ -23,6 +23,8 @@ struct BenchOptions {
   std::uint32_t drain_threads = 1;
   std::uint32_t page_bytes = kPageBytesDefault;
   std::uint64_t pool_bytes = 0;
+  std::uint32_t device = 0;
+  bool one_thread = false;  // CUDA: one thread writes a lane, not a warp
   bool disabled = false;
   bool json = false;
 };
@@ -38,14 +40,14 @@ struct EndToEnd {
   double sink_share = 0;        // of the busy time, inside the sink
 };
 
-struct ProducerResult {
-  double ns_per_record = 0;
-  EndToEnd end_to_end;
-};
+// `pages`: producers starve while the drainer idles. Otherwise the busy drainer is the limit, or
+// within it the file.
+std::string decide_limit(const EndToEnd& run, const std::string& sink);
 
 double median(std::vector<double> values);
 
 int bench_producer(const BenchOptions& options);
+int bench_producer_on_cuda(const BenchOptions& options);
 int bench_drain(const BenchOptions& options);
 int bench_disabled(const BenchOptions& options);
 // What the disabled bench counts: a loop with the probe or without it. Not for people.

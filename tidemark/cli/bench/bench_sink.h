@@ -14,12 +14,26 @@ namespace tidemark::cli {
 // Copies and checksums every page into a ring of memory larger than the caches.
 class MemorySink : public PageSink {
  public:
-  explicit MemorySink(std::uint32_t page_bytes);
+  // With keep_bytes, that much payload is kept instead of overwritten.
+  explicit MemorySink(std::uint32_t page_bytes, std::uint64_t keep_bytes = 0);
   ~MemorySink() override;
   bool append(const PageDelivery& page) override;
+  // Begins again, with nothing in it. Every record is compared with what the bench writes, when it
+  // comes or in a second pass; with `stamped`, its times are not.
+  enum class Verify { kNever, kOnTheFly, kSecondPass };
+  void restart(Verify when, bool stamped);
+  void second_pass(std::uint32_t threads);
+  [[nodiscard]] std::uint64_t wrong_records() const { return wrong_records_.load(); }
+  [[nodiscard]] std::uint64_t verified_records() const { return verified_records_.load(); }
   [[nodiscard]] std::uint64_t checksums() const { return checksums_.load(); }
 
  private:
+  void compare(const PageHeaderImage& header, const unsigned char* payload);
+
+  Verify verify_ = Verify::kNever;
+  std::uint64_t time_mask_ = 0;
+  std::atomic<std::uint64_t> wrong_records_{0};
+  std::atomic<std::uint64_t> verified_records_{0};
   unsigned char* memory_ = nullptr;
   std::uint64_t slot_bytes_;
   std::uint64_t slots_;

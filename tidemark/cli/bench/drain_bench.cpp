@@ -13,6 +13,7 @@
 #include "tidemark/cli/bench/bench_sink.h"
 #include "tidemark/cli/bench/recorder_rig.h"
 #include "tidemark/cli/command_line.h"
+#include "tidemark/device/sim/sim_clock.h"
 #include "tidemark/device/sim/sim_env.h"
 #include "tidemark/session/json.h"
 
@@ -60,7 +61,7 @@ int bench_drain(const BenchOptions& options) {
   for (std::uint32_t round = 0; round < options.rounds; ++round) {
     auto sink = make_bench_sink(options);
     if (!sink) return report_error(sink.error());
-    auto rig = RecorderRig::create(options, sink->get());
+    auto rig = RecorderRig::create(options, sink->get(), sim_ticks_per_second());
     if (!rig) return report_error(rig.error());
     const auto moved = (*rig)->drain_full_pages(400);
     drained.push_back(moved.bytes / moved.seconds / 1e9);

@@ -38,14 +38,6 @@ struct Summary {
   std::string limited_by;
 };
 
-// `pages`: producers starve while the drainer idles. Otherwise the busy drainer is the limit, or
-// within it the file.
-std::string decide_limit(const EndToEnd& run, const std::string& sink) {
-  if (run.stall_share < 0.05) return "producer";
-  if (run.drain_busy_share < 0.7) return "pages";
-  return sink == "file" && run.sink_share > 0.5 ? "file" : "drain";
-}
-
 Expected<Summary> measure(const BenchOptions& options) {
   Summary summary;
   std::vector<double> our_ns, their_ns, our_rate, their_rate;
@@ -61,7 +53,7 @@ Expected<Summary> measure(const BenchOptions& options) {
     const auto measure_ours = [&]() -> Expected<void> {
       auto sink = make_bench_sink(options);
       if (!sink) return tl::unexpected(sink.error());
-      auto rig = RecorderRig::create(options, sink->get());
+      auto rig = RecorderRig::create(options, sink->get(), sim_ticks_per_second());
       if (!rig) return tl::unexpected(rig.error());
       page_count = (*rig)->pool_pages();
       runs.push_back((*rig)->run(records));
@@ -88,7 +80,7 @@ Expected<Summary> measure(const BenchOptions& options) {
     if (!sink) return tl::unexpected(sink.error());
     BenchOptions one_lane = memory;
     one_lane.lanes = 1;
-    auto rig = RecorderRig::create(one_lane, sink->get());
+    auto rig = RecorderRig::create(one_lane, sink->get(), sim_ticks_per_second());
     if (!rig) return tl::unexpected(rig.error());
     our_ns.push_back((*rig)->burst_ns_per_record());
     their_ns.push_back(reference_ns_per_record(memory, (*rig)->pool_pages(),
@@ -168,6 +160,12 @@ void print_text(const BenchOptions& options, const Summary& summary) {
 
 }  // namespace
 
+std::string decide_limit(const EndToEnd& run, const std::string& sink) {
+  if (run.stall_share < 0.05) return "producer";
+  if (run.drain_busy_share < 0.7) return "pages";
+  return sink == "file" && run.sink_share > 0.5 ? "file" : "drain";
+}
+
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
@@ -180,6 +178,9 @@ int bench_producer(const BenchOptions& options) {
   if (options.record_bytes != 32 && options.record_bytes != 64 && options.record_bytes != 128)
     return report_error({ErrorKind::kUsage, "--record-bytes: must be 32, 64 or 128"});
   if (options.lanes < 1) return report_error({ErrorKind::kUsage, "--lanes: at least 1"});
+  const Platform* platform = find_platform(options.platform);
+  if (platform != nullptr && platform->device == DeviceKind::kCuda)
+    return bench_producer_on_cuda(options);
   const auto summary = measure(options);
   if (!summary) return report_error(summary.error());
   if (options.json)

@@ -4,32 +4,21 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <bit>
 #include <thread>
 
+#include "tidemark/cli/bench/bench_span.h"
+#include "tidemark/cli/bench/cuda_bench.h"
 #include "tidemark/device/platform_table.h"
 #include "tidemark/device/sim/sim_clock.h"
 #include "tidemark/device/sim/sim_env.h"
 #include "tidemark/record/recorder.h"
-#include "tidemark/schema/task_span.h"
 #include "tidemark/session/active_run.h"
 
 namespace tidemark::cli {
 
 constexpr std::uint32_t kBurstPages = 8;
 constexpr std::uint32_t kBursts = 150;
-
-// The same words as the reference's records.
-template <std::uint32_t kWideBytes>
-struct BenchSpan {
-  static constexpr StreamId kStream = StreamId::kSwimlane;
-  static constexpr std::uint32_t kBytes = kWideBytes;
-  TaskSpan span;
-
-  TM_INLINE void pack(std::uint64_t* words) const {
-    span.pack(words);
-    for (std::uint32_t i = 4; i < kBytes / 8; ++i) words[i] = span.task_id & kTicks48Mask;
-  }
-};
 
 namespace {
 
@@ -39,12 +28,7 @@ __attribute__((noinline)) std::uint64_t write_records(Recorder<BenchSpan<kBytes>
   std::uint64_t refused = 0;
   Pen pen(recorder);
   for (const std::uint64_t stop = number + count; number < stop; ++number)
-    refused += !pen.write({{.task_id = number,
-                            .begin_ticks = number,
-                            .end_ticks = number + 1,
-                            .block = 7,
-                            .kernel = 3,
-                            .core = 1}});
+    refused += !pen.write({bench_span(number, number, number + 1)});
   return refused;
 }
 
@@ -67,7 +51,8 @@ void wait_until(const std::atomic<bool>& word) {
 }  // namespace
 
 Expected<std::unique_ptr<RecorderRig>> RecorderRig::create(const BenchOptions& options,
-                                                           PageSink* sink) {
+                                                           PageSink* sink,
+                                                           std::uint64_t ticks_per_second) {
   const Platform* platform = find_platform(options.platform);
   if (platform == nullptr)
     return failure(ErrorKind::kUsage, "--platform {}: no such platform; see 'tidemark list'",
@@ -80,7 +65,7 @@ Expected<std::unique_ptr<RecorderRig>> RecorderRig::create(const BenchOptions& o
   request.page_bytes = options.page_bytes;
   request.pool_bytes = options.pool_bytes;
   request.drain_threads = options.drain_threads;
-  request.ticks_per_second = sim_ticks_per_second();
+  request.ticks_per_second = ticks_per_second;
   request.run_id = make_run_id();
   auto plan = plan_region(request);
   if (!plan) return tl::unexpected(plan.error());
@@ -103,7 +88,6 @@ Expected<std::unique_ptr<RecorderRig>> RecorderRig::create(const BenchOptions& o
 RecorderRig::~RecorderRig() { drainer_.reset(); }
 
 EndToEnd RecorderRig::run(std::uint64_t records) {
-  EndToEnd result;
   std::atomic<bool> go{false};
   std::atomic<std::uint64_t> refused{0};
   std::vector<std::thread> producers;
@@ -121,8 +105,48 @@ EndToEnd RecorderRig::run(std::uint64_t records) {
   go.store(true, std::memory_order_release);
   for (auto& producer : producers) producer.join();
   drainer_->finish();
-  const auto wall_ns = static_cast<double>(monotonic_ns() - begin_ns);
+  EndToEnd result = sum_up(records, static_cast<double>(monotonic_ns() - begin_ns));
+  result.lost += refused;
+  return result;
+}
 
+Expected<EndToEnd> RecorderRig::run_on(Device& device, const LaunchRequest& launch,
+                                       std::uint64_t records) {
+  drainer_->start();
+  LaunchRequest request = launch;
+  request.region = &file_;
+  if (auto launched = device.launch(request); !launched) return tl::unexpected(launched.error());
+  std::uint64_t drained_ns = 0;
+  std::optional<DeviceExit> exit;
+  while (!exit) {
+    // Not through wait_fd alone: the moment of the last record is what is measured.
+    if (drained_ns == 0 && drainer_->drained_records() >= records * options_.lanes)
+      drained_ns = monotonic_ns();
+    if (drained_ns == 0) {
+      const timespec pause{.tv_sec = 0, .tv_nsec = 50'000};
+      ::nanosleep(&pause, nullptr);
+    }
+    exit = device.wait(drained_ns == 0 ? 0 : 100);
+  }
+  drainer_->finish();
+  if (drained_ns == 0) drained_ns = monotonic_ns();
+  RegionHeader& header = region_.header();
+  if (exit->kind != DeviceExit::Kind::kFinished || exit->code != 0) {
+    const std::uint32_t bytes = header.device.fault_bytes.load_acquire();
+    return failure(ErrorKind::kDevice, "the bench ended on the device: {}",
+                   bytes > 0 ? std::string(header.fault_text, std::min(bytes, kFaultTextBytes))
+                             : fmt::format("exit {}", exit->code));
+  }
+  const double wall_ns = static_cast<double>(drained_ns) - figure(kFigureLaunchNs);
+  return sum_up(records, wall_ns);
+}
+
+double RecorderRig::figure(std::uint32_t index) const {
+  return std::bit_cast<double>(region_.header().device.figures[index].load_acquire());
+}
+
+EndToEnd RecorderRig::sum_up(std::uint64_t records, double wall_ns) {
+  EndToEnd result;
   LaneCounts total;
   for (LaneIndex lane = 0; lane < options_.lanes; ++lane) {
     LaneLedger& ledger = drainer_->ledgers()[lane];
@@ -130,15 +154,15 @@ EndToEnd RecorderRig::run(std::uint64_t records) {
     total.add(ledger.counts());
   }
   const DrainStats stats = drainer_->stats();
-  const auto drain_ns = static_cast<double>(stats.busy_ns + stats.idle_ns);
   result.records = records * options_.lanes;
-  result.lost = result.records - total.delivered + refused + total.unaccounted;
+  result.lost = result.records - total.delivered + total.unaccounted;
   result.seconds = wall_ns / 1e9;
   result.stall_share = static_cast<double>(total.stall_ticks) /
                        static_cast<double>(plan_.identity.ticks_per_second) * 1e9 / wall_ns /
                        options_.lanes;
   result.host_cpu_share = static_cast<double>(stats.cpu_ns) / wall_ns;
-  result.drain_busy_share = drain_ns > 0 ? static_cast<double>(stats.busy_ns) / drain_ns : 0;
+  result.drain_busy_share =
+      static_cast<double>(stats.busy_ns) / wall_ns / plan_.identity.drain_threads;
   result.sink_share = stats.busy_ns > 0
                           ? static_cast<double>(stats.sink_ns) / static_cast<double>(stats.busy_ns)
                           : 0;

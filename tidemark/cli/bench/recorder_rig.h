@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorder under measurement: a region, its drainer and producer threads in this process.
+// The recorder under measurement: a region, its drainer, and producers: threads of this process or
+// a program on a device.
 #pragma once
 
 #include <memory>
 
 #include "tidemark/cli/bench/bench_options.h"
 #include "tidemark/collect/drainer.h"
+#include "tidemark/device/device.h"
 #include "tidemark/device/region_file.h"
 
 namespace tidemark::cli {
@@ -13,11 +15,16 @@ namespace tidemark::cli {
 class RecorderRig {
  public:
   // Set up outside the measured time; the region is in place and faulted in.
-  static Expected<std::unique_ptr<RecorderRig>> create(const BenchOptions& options, PageSink* sink);
+  static Expected<std::unique_ptr<RecorderRig>> create(const BenchOptions& options, PageSink* sink,
+                                                       std::uint64_t ticks_per_second);
   ~RecorderRig();
 
   // Every lane writes `records`; ends when the last one is in the sink.
   EndToEnd run(std::uint64_t records);
+  // The same, but a program on a device writes.
+  Expected<EndToEnd> run_on(Device& device, const LaunchRequest& launch, std::uint64_t records);
+  // What that program left in the region.
+  [[nodiscard]] double figure(std::uint32_t index) const;
   // One lane writes bursts that fit into the pages it holds; the median cost of a record.
   double burst_ns_per_record();
   // Fills all pages with the drainer asleep, lets it drain them, and again; only draining counts.
@@ -30,6 +37,7 @@ class RecorderRig {
 
  private:
   RecorderRig() = default;
+  EndToEnd sum_up(std::uint64_t records, double wall_ns);
 
   BenchOptions options_;
   RegionPlan plan_;

@@ -9,8 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tidemark/device/cuda/cuda_program.h"
 #include "tidemark/device/device.h"
-#include "tidemark/device/sim/supervisor.h"
+#include "tidemark/device/device_process.h"
+#include "tidemark/device/supervisor.h"
 #include "tidemark/device/testing/test_programs.h"
 #include "tidemark/schema/task_span.h"
 
@@ -34,7 +36,7 @@ class SimDeviceTest : public testing::Test {
     view_ = RegionView(mapping_.base());
   }
   std::unique_ptr<Device> open(Isolation isolation) {
-    auto device = open_sim_device(isolation);
+    auto device = open_device(default_platform(), 0, isolation);
     EXPECT_TRUE(device) << device.error().message;
     return std::move(*device);
   }
@@ -148,13 +150,44 @@ TEST_F(SimDeviceTest, TwoDevicesOfOneSupervisorDoNotRunAtOnce) {
   EXPECT_EQ(exit->kind, DeviceExit::Kind::kFinished);
 }
 
-TEST_F(SimDeviceTest, AnUnknownProgramDoesNotCountAsFinishedWell) {
-  const auto device = open(Isolation::kProcess);
-  ASSERT_TRUE(launch(*device, "no such program"));
-  const auto exit = device->wait(kWaitMs);
-  ASSERT_TRUE(exit);
-  EXPECT_TRUE(exit->kind != DeviceExit::Kind::kFinished || exit->code != 0);
-  EXPECT_EQ(view_.header().device.launch_ticks.load_acquire(), 0u);
+TEST_F(SimDeviceTest, AnUnknownProgramIsRefusedByName) {
+  for (const Isolation isolation : {Isolation::kProcess, Isolation::kThread}) {
+    const auto device = open(isolation);
+    const auto refused = launch(*device, "no such program");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, ErrorKind::kDevice);
+    EXPECT_NE(refused.error().message.find("no such program"), std::string::npos);
+    EXPECT_EQ(view_.header().device.launch_ticks.load_acquire(), 0u);
+  }
+}
+
+// A device process that finds something wrong says so in the region and leaves with its code.
+TEST_F(SimDeviceTest, AProgramThatCannotRunLeavesItsReasonInTheRegion) {
+  const int code = run_program({.program = "no such program",
+                                .kind = DeviceKind::kCuda,
+                                .region = mapping_.base(),
+                                .region_bytes = mapping_.bytes()});
+  EXPECT_EQ(code, kExitDeviceFault);
+  const std::uint32_t bytes = view_.header().device.fault_bytes.load_acquire();
+  EXPECT_EQ(std::string(view_.header().fault_text, bytes),
+            "no such program has no program for CUDA devices");
+}
+
+TEST_F(SimDeviceTest, APlatformHasOnlyItsOwnDevices) {
+  const auto second = open_device(default_platform(), 1, Isolation::kThread);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().kind, ErrorKind::kUsage);
+}
+
+TEST_F(SimDeviceTest, WithoutADriverTheCudaPlatformsSayWhy) {
+  if (why_no_cuda().empty()) GTEST_SKIP() << "this machine has a driver";
+  for (const char* name : {"cuda", "cuda-copy"}) {
+    const auto device = open_device(*find_platform(name), 0, Isolation::kProcess);
+    ASSERT_FALSE(device);
+    EXPECT_EQ(device.error().kind, ErrorKind::kDevice);
+    EXPECT_EQ(device.error().message, fmt::format("platform {}: {}", name, why_no_cuda()));
+  }
+  EXPECT_FALSE(cuda_devices());
 }
 
 TEST_F(SimDeviceTest, TheWaitDescriptorIsReadableWhenTheProgramHasEnded) {
@@ -183,14 +216,6 @@ TEST_F(SimDeviceTest, ThreadModeRunsInThisProcessAndCannotBeReset) {
   ASSERT_TRUE(exit);
   EXPECT_EQ(exit->kind, DeviceExit::Kind::kFinished);
   expect_spans(3, 20);
-}
-
-TEST_F(SimDeviceTest, ThreadModeRefusesAnUnknownProgram) {
-  const auto device = open(Isolation::kThread);
-  const auto refused = launch(*device, "no such program");
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().kind, ErrorKind::kDevice);
-  EXPECT_NE(refused.error().message.find("no such program"), std::string::npos);
 }
 
 TEST_F(SimDeviceTest, TheSupervisorIsAnotherProcessInItsOwnGroup) {

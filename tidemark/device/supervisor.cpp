@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tidemark/device/sim/supervisor.h"
+#include "tidemark/device/supervisor.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <memory>
 
-#include "tidemark/device/sim/device_process.h"
+#include "tidemark/device/device_process.h"
 
 namespace tidemark {
 namespace {

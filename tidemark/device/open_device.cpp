@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two ways to be a simulated device: a process behind the supervisor, and threads of this
-// process.
+// The two ways to be a device, simulated or not: a process behind the supervisor, and threads of
+// this process.
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/wait.h>
@@ -8,8 +8,11 @@
 #include <cstring>
 #include <thread>
 
-#include "tidemark/device/sim/device_process.h"
-#include "tidemark/device/sim/supervisor.h"
+#include "tidemark/device/cuda/cuda_program.h"
+#include "tidemark/device/device.h"
+#include "tidemark/device/device_process.h"
+#include "tidemark/device/sim/sim_clock.h"
+#include "tidemark/device/supervisor.h"
 
 namespace tidemark {
 namespace {
@@ -17,24 +20,54 @@ namespace {
 constexpr std::uint32_t kLaunchWaitMs = 10'000;
 constexpr std::uint32_t kResetWaitMs = 10'000;
 
-class SimDevice : public Device {
+// What follows from the kind of device, wherever it runs.
+class PlatformDevice : public Device {
  public:
-  ClockSample sample_clock() override { return sample_sim_clock(); }
-  std::uint64_t ticks_per_second() override { return sim_ticks_per_second(); }
+  PlatformDevice(const Platform& platform, std::uint32_t number)
+      : kind_(platform.device),
+        keeps_pages_(platform.transport == Transport::kPulled),
+        number_(number) {}
+  std::optional<ClockSample> sample_clock() override {
+    if (kind_ == DeviceKind::kCuda) return std::nullopt;
+    return sample_sim_clock();
+  }
+  std::uint64_t ticks_per_second() override {
+    return kind_ == DeviceKind::kCuda ? kCudaTicksPerSecond : sim_ticks_per_second();
+  }
+
+ protected:
+  // Every process of the run has the same programs: what is unknown here is unknown everywhere.
+  [[nodiscard]] Expected<void> check_program(const std::string& name) const {
+    if (kind_ == DeviceKind::kCuda ? find_cuda_program(name) != nullptr
+                                   : find_device_program(name) != nullptr)
+      return {};
+    return failure(ErrorKind::kDevice, "{} has no program for {} devices", name,
+                   kind_ == DeviceKind::kCuda ? "CUDA" : "simulated");
+  }
+
+  static constexpr std::uint64_t kCudaTicksPerSecond = 1'000'000'000;  // of %globaltimer
+  DeviceKind kind_;
+  bool keeps_pages_;
+  std::uint32_t number_;
 };
 
-class ProcessDevice : public SimDevice {
+class ProcessDevice : public PlatformDevice {
  public:
-  explicit ProcessDevice(Supervisor* supervisor) : supervisor_(supervisor) {}
+  ProcessDevice(const Platform& platform, std::uint32_t number, Supervisor* supervisor)
+      : PlatformDevice(platform, number), supervisor_(supervisor) {}
   ~ProcessDevice() override {
     if (running_) reset();
   }
 
   Expected<void> launch(const LaunchRequest& request) override {
     CHECK(!running_);
+    if (auto known = check_program(request.program); !known) return known;
     SupervisorMessage message;
     message.word = SupervisorWord::kLaunch;
     message.region_bytes = request.region->bytes;
+    message.kind = kind_;
+    message.keeps_pages = keeps_pages_ ? 1 : 0;
+    message.device_number = number_;
     CHECK(request.args.size() <= kProgramArgsBytes);
     message.args_bytes = static_cast<std::uint32_t>(request.args.size());
     std::memcpy(message.args, request.args.data(), request.args.size());
@@ -81,18 +114,17 @@ class ProcessDevice : public SimDevice {
   bool running_ = false;
 };
 
-class ThreadDevice : public SimDevice {
+class ThreadDevice : public PlatformDevice {
  public:
-  ThreadDevice() : done_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  ThreadDevice(const Platform& platform, std::uint32_t number)
+      : PlatformDevice(platform, number), done_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
   ~ThreadDevice() override {
     if (thread_.joinable()) thread_.join();
   }
 
   Expected<void> launch(const LaunchRequest& request) override {
     CHECK(!thread_.joinable());
-    const DeviceProgram program = find_device_program(request.program);
-    if (program == nullptr)
-      return failure(ErrorKind::kDevice, "no device program {}", request.program);
+    if (auto known = check_program(request.program); !known) return known;
     auto mapping =
         map_region(request.region->fd.get(), request.region->path, request.region->bytes);
     if (!mapping) return tl::unexpected(mapping.error());
@@ -101,9 +133,14 @@ class ThreadDevice : public SimDevice {
     const ProcessIdentity self = this_process();
     view.header().device.device_pid.store_relaxed(self.pid);
     view.header().device.device_start_time.store_release(self.start_time);
-    thread_ = std::thread([this, program, mapping = std::move(*mapping)] {
-      DeviceContext context(RegionView(mapping.base()), args_);
-      run_program(program, context);
+    thread_ = std::thread([this, program = request.program, mapping = std::move(*mapping)] {
+      exit_code_ = run_program({.program = program,
+                                .kind = kind_,
+                                .keeps_pages = keeps_pages_,
+                                .device = number_,
+                                .region = mapping.base(),
+                                .region_bytes = mapping.bytes(),
+                                .args = args_});
       const std::uint64_t one = 1;
       [[maybe_unused]] const auto written = ::write(done_.get(), &one, sizeof(one));
     });
@@ -119,7 +156,7 @@ class ThreadDevice : public SimDevice {
     std::uint64_t count = 0;
     [[maybe_unused]] const auto got = ::read(done_.get(), &count, sizeof(count));
     thread_.join();
-    return DeviceExit{};
+    return DeviceExit{DeviceExit::Kind::kFinished, exit_code_};
   }
 
   bool reset() override { return !thread_.joinable(); }
@@ -128,19 +165,27 @@ class ThreadDevice : public SimDevice {
  private:
   UniqueFd done_;
   std::vector<std::byte> args_;
+  int exit_code_ = 0;
   std::thread thread_;
 };
 
 }  // namespace
 
-Expected<std::unique_ptr<Device>> open_sim_device(Isolation isolation) {
-  if (isolation == Isolation::kThread) return std::make_unique<ThreadDevice>();
+Expected<std::unique_ptr<Device>> open_device(const Platform& platform, std::uint32_t number,
+                                              Isolation isolation) {
+  if (platform.device == DeviceKind::kCuda) {
+    if (const std::string why = why_no_cuda(); !why.empty())
+      return failure(ErrorKind::kDevice, "platform {}: {}", platform.name, why);
+  } else if (number != 0) {
+    return failure(ErrorKind::kUsage, "--device {}: {} has one device, 0", number, platform.name);
+  }
+  if (isolation == Isolation::kThread) return std::make_unique<ThreadDevice>(platform, number);
   Supervisor* supervisor = Supervisor::current();
   if (supervisor == nullptr)
     return failure(ErrorKind::kUsage,
                    "process isolation needs the supervisor: call Supervisor::start() first in "
                    "main, or ask for thread isolation");
-  return std::make_unique<ProcessDevice>(supervisor);
+  return std::make_unique<ProcessDevice>(platform, number, supervisor);
 }
 
 }  // namespace tidemark

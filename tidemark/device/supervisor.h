@@ -25,6 +25,9 @@ struct SupervisorMessage {
   std::int32_t status = 0;  // wait status, or errno
   ProcessIdentity device;
   std::uint64_t region_bytes = 0;
+  DeviceKind kind = DeviceKind::kSimulated;
+  std::uint32_t keeps_pages = 0;
+  std::uint32_t device_number = 0;
   std::uint32_t args_bytes = 0;
   char program[kProgramNameBytes] = {};
   unsigned char args[kProgramArgsBytes] = {};

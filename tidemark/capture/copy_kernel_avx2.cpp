@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/capture/copy_kernel_body.h"
+
+namespace tidemark {
+
+const CopyKernel kCopyKernelAvx2{&copy_bytes, &sum_and_copy, "avx2"};
+
+}  // namespace tidemark

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/capture/copy_kernel_body.h"
+
+namespace tidemark {
+
+const CopyKernel kCopyKernelBase{&copy_bytes, &sum_and_copy, "base"};
+
+}  // namespace tidemark

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The leaf of an NVIDIA GPU: its clock, how its threads wait, and the blocks of threads that write
+// together. With recorder.h this is all a kernel needs to record.
+#pragma once
+
+#include <cstdint>
+#include <new>
+#include <utility>
+
+#include "tidemark/record/recorder.h"
+
+namespace tidemark {
+
+struct CudaEnv {
+  // A look at the host's words is a round trip over the link, about a microsecond each.
+  static constexpr std::uint32_t kLookEvery = 16;
+
+  // Nanoseconds, in steps of 32 on an H200.
+  __device__ static std::uint64_t now_ticks() {
+    std::uint64_t ticks = 0;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ticks));
+    return ticks;
+  }
+
+  // Doubles from 4 us to 256 us. Every look is a read over the link that the records need: 132
+  // lanes that looked every 16 us held copies to the host at a tenth of their speed.
+  __device__ static void pause(std::uint32_t round) {
+    __nanosleep(4000u << (round < 6 ? round : 6));
+  }
+};
+
+// One thread that writes a lane alone.
+struct ThreadBlock : SoloBlock {
+  static constexpr std::uint32_t kBurst = 8;  // records stored back to back by write_many
+};
+
+// A warp that writes one lane together.
+struct WarpBlock {
+  __device__ std::uint32_t rank() const { return threadIdx.x % 32; }
+  __device__ std::uint32_t size() const { return 32; }
+  __device__ void barrier() const { __syncwarp(); }
+};
+
+// Room for a T in shared memory, where a T with initialisers may not stand by itself.
+template <class T>
+struct SharedStorage {
+  alignas(T) unsigned char bytes[sizeof(T)];
+
+  template <class... Args>
+  __device__ T& make(Args&&... args) {
+    return *new (bytes) T(std::forward<Args>(args)...);
+  }
+  __device__ T& get() { return *reinterpret_cast<T*>(bytes); }
+};
+
+}  // namespace tidemark

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a CUDA program is given: the region as the GPU sees it, its arguments, and a stream.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <bit>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "tidemark/base/check.h"
+#include "tidemark/device/cuda/cuda_check.cuh"
+#include "tidemark/transport/region.h"
+
+namespace tidemark {
+
+class CudaLaunch {
+ public:
+  CudaLaunch(CudaCheck* check, const RegionView& region, RegionDeviceWords* words,
+             std::span<const std::byte> args, cudaStream_t stream)
+      : check_(check), region_(region), words_(words), args_(args), stream_(stream) {}
+
+  // Kernels take it by value, as a __grid_constant__ parameter.
+  [[nodiscard]] const RegionView& region() const { return region_; }
+  [[nodiscard]] cudaStream_t stream() const { return stream_; }
+
+  template <class Args>
+  [[nodiscard]] Args args() const {
+    static_assert(std::is_trivially_copyable_v<Args>);
+    CHECK(args_.size() == sizeof(Args));
+    Args args;
+    std::memcpy(&args, args_.data(), sizeof(Args));
+    return args;
+  }
+
+  bool check(cudaError_t code, std::string_view call) { return (*check_)(code, call); }
+  // After a <<<>>>.
+  bool launched(std::string_view kernel) { return (*check_)(cudaGetLastError(), kernel); }
+
+  // Called when the program's kernels have ended well.
+  void after(std::function<void(CudaLaunch&)> call) { after_ = std::move(call); }
+  void finish() {
+    if (after_) after_(*this);
+  }
+
+  // A number for whoever launched the program.
+  void note_figure(std::uint32_t index, double value) {
+    CHECK(index < kFiguresMax);
+    words_->figures[index].store_release(std::bit_cast<std::uint64_t>(value));
+  }
+
+ private:
+  CudaCheck* check_;
+  RegionView region_;
+  RegionDeviceWords* words_;
+  std::span<const std::byte> args_;
+  cudaStream_t stream_;
+  std::function<void(CudaLaunch&)> after_;
+};
+
+}  // namespace tidemark

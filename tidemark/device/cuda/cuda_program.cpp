@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/device/cuda/cuda_program.h"
+
+#include <functional>
+#include <map>
+
+#include "tidemark/base/check.h"
+#include "tidemark/device/program.h"
+
+namespace tidemark {
+namespace {
+
+std::map<std::string, CudaProgram, std::less<>>& programs() {
+  static std::map<std::string, CudaProgram, std::less<>> table;
+  return table;
+}
+
+}  // namespace
+
+void register_cuda_program(std::string_view name, CudaProgram program) {
+  CHECK(name.size() < kProgramNameBytes);
+  programs()[std::string(name)] = program;
+}
+
+CudaProgram find_cuda_program(std::string_view name) {
+  const auto found = programs().find(name);
+  return found == programs().end() ? nullptr : found->second;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What runs on an NVIDIA GPU: a function registered by name that launches kernels, and the way a
+// device process runs it. Builds without CUDA have the same functions, which say so.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tidemark/base/expected.h"
+
+namespace tidemark {
+
+class CudaLaunch;
+
+// Enqueues its kernels and returns; false if a call failed (the CudaLaunch keeps which).
+using CudaProgram = bool (*)(CudaLaunch&);
+
+void register_cuda_program(std::string_view name, CudaProgram program);
+CudaProgram find_cuda_program(std::string_view name);
+
+struct CudaRun {
+  CudaProgram program = nullptr;
+  void* region = nullptr;  // mapped here, in a tmpfs file
+  std::uint64_t region_bytes = 0;
+  std::span<const std::byte> args;
+  int device = 0;
+  bool keeps_pages = false;  // pages stay in GPU memory and are pulled from there
+};
+
+// Runs the program to its end in this process, which must not have forked with a CUDA context.
+// False: the region says what failed.
+bool run_cuda_program(const CudaRun& run);
+
+struct CudaDeviceInfo {
+  int number = 0;
+  std::string name;
+  std::uint32_t multiprocessors = 0;
+  std::uint64_t memory_bytes = 0;
+  int compute_major = 0;
+  int compute_minor = 0;
+};
+
+// The GPUs of this machine; why there are none, if there are none.
+Expected<std::vector<CudaDeviceInfo>> cuda_devices();
+// Why no CUDA program can run here, as far as can be told without a CUDA call; empty: nothing
+// known. The host of a run makes no CUDA calls: its device process does.
+std::string why_no_cuda();
+
+}  // namespace tidemark

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run of a CUDA program in the process that owns the context. A hung kernel is ended by ending
+// this process.
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <memory>
+
+#include "tidemark/base/monotonic_clock.h"
+#include "tidemark/device/cuda/cuda_clock.cuh"
+#include "tidemark/device/cuda/cuda_launch.cuh"
+#include "tidemark/device/cuda/cuda_program.h"
+#include "tidemark/device/cuda/page_puller.cuh"
+#include "tidemark/device/fault_text.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint64_t kAbortGraceNs = 100'000'000;  // for the lanes to close by themselves
+constexpr std::uint64_t kPullAgainNs = 200'000'000;
+constexpr long kLookPauseNs = 20'000;
+
+void pause_ns(long ns) {
+  const timespec pause{.tv_sec = 0, .tv_nsec = ns};
+  ::nanosleep(&pause, nullptr);
+}
+
+class CudaRunner {
+ public:
+  explicit CudaRunner(const CudaRun& run) : run_(run), check_(run.device), region_(run.region) {}
+
+  ~CudaRunner() {
+    puller_.reset();
+    if (stream_ != nullptr) cudaStreamDestroy(stream_);
+    if (registered_) cudaHostUnregister(run_.region);
+  }
+
+  bool run() {
+    return (open() && note_clock() && launch() && wait() && note_clock()) || report_fault();
+  }
+
+ private:
+  RegionDeviceWords& words() { return region_.header().device; }
+
+  bool open() {
+    // A module that is loaded at its first launch would wait for the kernel that never ends.
+    ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+    void* mapped = nullptr;
+    if (!check_(cudaSetDevice(run_.device), "cudaSetDevice") ||
+        !check_(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync | cudaDeviceMapHost),
+                "cudaSetDeviceFlags") ||
+        !check_(cudaFree(nullptr), "creation of a context") ||
+        !check_(cudaHostRegister(run_.region, run_.region_bytes, cudaHostRegisterMapped),
+                "cudaHostRegister of the region"))
+      return false;
+    registered_ = true;
+    if (!check_(cudaHostGetDevicePointer(&mapped, run_.region, 0), "cudaHostGetDevicePointer") ||
+        !check_(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"))
+      return false;
+    for_kernels_ = RegionView(mapped, region_.layout());
+    if (!run_.keeps_pages) return true;
+    puller_ = std::make_unique<PagePuller>(&check_, region_);
+    return puller_->open(RegionView(for_kernels_), for_kernels_);
+  }
+
+  bool note_clock() {
+    ClockSample sample;
+    if (!sample_cuda_clock(check_, stream_, sample)) return false;
+    const std::uint32_t number = words().anchor_count.load_own();
+    if (number == kClockAnchorsMax) return true;
+    ClockAnchorWords& anchor = words().anchors[number];
+    anchor.device_ticks.store_relaxed(sample.device_ticks);
+    anchor.host_ns.store_relaxed(sample.host_ns);
+    anchor.real_ns.store_relaxed(sample.real_ns);
+    anchor.uncertainty_ns.store_relaxed(sample.uncertainty_ns);
+    words().anchor_count.store_release(number + 1);
+    last_sample_ = sample;
+    return true;
+  }
+
+  // Nanoseconds, like %globaltimer.
+  std::uint64_t ticks_now() const {
+    return last_sample_.device_ticks + (monotonic_ns() - last_sample_.host_ns);
+  }
+
+  bool launch() {
+    launch_ = std::make_unique<CudaLaunch>(&check_, for_kernels_, &words(), run_.args, stream_);
+    words().launch_ticks.store_release(ticks_now());
+    return run_.program(*launch_);
+  }
+
+  bool wait() {
+    const bool ended = puller_ ? pull_until_the_end()
+                               : check_(cudaStreamSynchronize(stream_), "the program's kernel");
+    words().finish_ticks.store_release(ticks_now());
+    if (ended) launch_->finish();
+    return ended;
+  }
+
+  bool pull_until_the_end() {
+    std::uint64_t next_rescue_ns = 0;
+    for (;;) {
+      const cudaError_t state = cudaStreamQuery(stream_);
+      if (state != cudaErrorNotReady) {
+        if (!check_(state, "the program's kernel")) return false;
+        break;
+      }
+      if (!puller_->step()) return false;
+      if (puller_->idle()) pause_ns(kLookPauseNs);
+      if (!region_.stop_requested()) continue;
+      // A kernel that does not end will be ended with this process: what it has not published must
+      // be in the region by then.
+      const std::uint64_t now_ns = monotonic_ns();
+      if (next_rescue_ns == 0) next_rescue_ns = now_ns + kAbortGraceNs;
+      if (now_ns < next_rescue_ns) continue;
+      if (!puller_->pull_unpublished()) return false;
+      next_rescue_ns = now_ns + kPullAgainNs;
+    }
+    do
+      if (!puller_->step()) return false;
+    while (!puller_->idle());
+    return puller_->pull_unpublished();
+  }
+
+  bool report_fault() {
+    write_fault(region_.header(), check_.message());
+    return false;
+  }
+
+  CudaRun run_;
+  CudaCheck check_;
+  RegionView region_;  // as this process sees it
+  RegionView for_kernels_;
+  cudaStream_t stream_ = nullptr;
+  bool registered_ = false;
+  std::unique_ptr<PagePuller> puller_;
+  std::unique_ptr<CudaLaunch> launch_;
+  ClockSample last_sample_;
+};
+
+}  // namespace
+
+bool run_cuda_program(const CudaRun& run) { return CudaRunner(run).run(); }
+
+Expected<std::vector<CudaDeviceInfo>> cuda_devices() {
+  if (std::string why = why_no_cuda(); !why.empty()) return failure(ErrorKind::kDevice, "{}", why);
+  int count = 0;
+  if (const cudaError_t code = cudaGetDeviceCount(&count); code != cudaSuccess)
+    return failure(ErrorKind::kDevice, "no CUDA device: {} ({})", cudaGetErrorString(code),
+                   cudaGetErrorName(code));
+  std::vector<CudaDeviceInfo> devices;
+  for (int number = 0; number < count; ++number) {
+    cudaDeviceProp properties{};
+    if (cudaGetDeviceProperties(&properties, number) != cudaSuccess) continue;
+    devices.push_back(
+        {.number = number,
+         .name = properties.name,
+         .multiprocessors = static_cast<std::uint32_t>(properties.multiProcessorCount),
+         .memory_bytes = properties.totalGlobalMem,
+         .compute_major = properties.major,
+         .compute_minor = properties.minor});
+  }
+  return devices;
+}
+
+std::string why_no_cuda() {
+  void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (driver == nullptr) return "no NVIDIA driver on this machine (libcuda.so.1 was not found)";
+  ::dlclose(driver);
+  return {};
+}
+
+}  // namespace tidemark

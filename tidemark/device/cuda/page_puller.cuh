@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pulls pages out of a GPU's own memory while its kernel runs, on a second stream:
+//
+//   kernel ─▶ page in GPU memory, index into the outbox ─▶ puller ─▶ page and index in the region
+//
+// The host of the run sees only the region, as if the kernel had written there.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "tidemark/device/cuda/cuda_check.cuh"
+#include "tidemark/transport/region.h"
+
+namespace tidemark {
+
+class PagePuller {
+ public:
+  PagePuller(CudaCheck* check, const RegionView& region) : check_(*check), region_(region) {}
+  ~PagePuller();
+  PagePuller(const PagePuller&) = delete;
+  PagePuller& operator=(const PagePuller&) = delete;
+
+  // `mapped` is the region as the GPU sees it; the view for its kernels comes back.
+  bool open(const RegionView& mapped, RegionView& for_kernels);
+
+  // One look at every lane: forwards what has arrived, starts copying what was published.
+  // False if a call failed.
+  bool step();
+  [[nodiscard]] bool idle() const { return flights_.empty() && !found_; }
+  // Copies the pages that no lane published: those being filled, and all of keep-last lanes.
+  bool pull_unpublished();
+
+ private:
+  struct Item {
+    LaneIndex lane;
+    PageIndex page;
+  };
+  struct Flight {
+    std::vector<Item> items;
+    cudaEvent_t landed = nullptr;
+  };
+
+  bool land();
+  bool start_copies(const std::vector<PageIndex>& pages);
+  bool take_off();
+
+  CudaCheck& check_;
+  RegionView region_;  // as this process sees it
+  RegionView outbox_;
+  unsigned char* pages_ = nullptr;  // in GPU memory
+  void* outbox_memory_ = nullptr;
+  cudaStream_t stream_ = nullptr;
+  std::vector<std::uint64_t> taken_;      // of each lane, from the outbox
+  std::vector<std::uint64_t> forwarded_;  // of each lane, into the region
+  std::deque<Flight> flights_;
+  std::vector<cudaEvent_t> events_;  // not in use
+  std::uint32_t next_lane_ = 0;
+  bool batches_ = true;  // the driver knows batched copies
+  bool found_ = false;   // the last look found something
+};
+
+}  // namespace tidemark

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/device/device_process.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include <cstdio>
+#include <thread>
+
+#include "tidemark/device/cuda/cuda_program.h"
+#include "tidemark/device/fault_text.h"
+#include "tidemark/device/program.h"
+#include "tidemark/device/sim/sim_env.h"
+#include "tidemark/device/supervisor.h"
+
+namespace tidemark {
+namespace {
+
+constexpr int kExitBadLaunch = 70;
+
+// Ends when `stop` becomes readable. The socket is only looked at: its messages belong to the
+// supervisor.
+void watch_host(int host_socket, int stop, const RegionView& region) {
+  for (;;) {
+    pollfd watched[2] = {{host_socket, POLLRDHUP, 0}, {stop, POLLIN, 0}};
+    if (::poll(watched, 2, -1) < 0 && errno != EINTR) return;
+    if (watched[1].revents != 0) return;
+    if ((watched[0].revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) {
+      region.header().device.host_gone.store_release(1);
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+int run_program(const ProgramRun& run) {
+  const RegionView region(run.region);
+  if (run.kind == DeviceKind::kCuda) {
+    const CudaProgram program = find_cuda_program(run.program);
+    if (program == nullptr) {
+      write_fault(region.header(), fmt::format("{} has no program for CUDA devices", run.program));
+      return kExitDeviceFault;
+    }
+    const bool good = run_cuda_program({.program = program,
+                                        .region = run.region,
+                                        .region_bytes = run.region_bytes,
+                                        .args = run.args,
+                                        .device = static_cast<int>(run.device),
+                                        .keeps_pages = run.keeps_pages});
+    return good ? 0 : kExitDeviceFault;
+  }
+  const DeviceProgram program = find_device_program(run.program);
+  if (program == nullptr) {
+    write_fault(region.header(), fmt::format("no device program {}", run.program));
+    return kExitDeviceFault;
+  }
+  DeviceContext context(region, run.args);
+  RegionDeviceWords& words = region.header().device;
+  words.launch_ticks.store_release(SimEnv::now_ticks());
+  program(context);
+  words.finish_ticks.store_release(SimEnv::now_ticks());
+  return 0;
+}
+
+void run_device_process(const SupervisorMessage& launch, UniqueFd region, int host_socket) {
+  ::prctl(PR_SET_NAME, "tidemark-device");
+  auto mapping = map_region(region.get(), "region", launch.region_bytes);
+  if (!mapping) ::_exit(kExitBadLaunch);
+  ::madvise(mapping->base(), mapping->bytes(), MADV_DONTDUMP);
+  const RegionView view(mapping->base());
+  const ProcessIdentity self = this_process();
+  view.header().device.device_pid.store_relaxed(self.pid);
+  view.header().device.device_start_time.store_release(self.start_time);
+
+  UniqueFd stop(::eventfd(0, EFD_CLOEXEC));
+  std::thread watcher([&] { watch_host(host_socket, stop.get(), view); });
+  const int exit_code =
+      run_program({.program = launch.program,
+                   .kind = launch.kind,
+                   .keeps_pages = launch.keeps_pages != 0,
+                   .device = launch.device_number,
+                   .region = mapping->base(),
+                   .region_bytes = mapping->bytes(),
+                   .args = {reinterpret_cast<const std::byte*>(launch.args), launch.args_bytes}});
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(stop.get(), &one, sizeof(one));
+  watcher.join();
+  std::fflush(nullptr);
+  ::_exit(exit_code);
+}
+
+}  // namespace tidemark

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device process of one run: maps the region, watches for the death of the host, runs the
+// program and exits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "tidemark/base/unique_fd.h"
+#include "tidemark/device/platform_table.h"
+
+namespace tidemark {
+
+struct SupervisorMessage;
+
+[[noreturn]] void run_device_process(const SupervisorMessage& launch, UniqueFd region,
+                                     int host_socket);
+
+struct ProgramRun {
+  std::string program;
+  DeviceKind kind = DeviceKind::kSimulated;
+  bool keeps_pages = false;  // Transport::kPulled
+  std::uint32_t device = 0;
+  void* region = nullptr;  // mapped here
+  std::uint64_t region_bytes = 0;
+  std::span<const std::byte> args;
+};
+
+// Runs a program on a mapped region between its launch and finish marks, to the exit code of its
+// device process. Shared with thread mode.
+int run_program(const ProgramRun& run);
+
+}  // namespace tidemark
