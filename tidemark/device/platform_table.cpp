@@ -23,6 +23,12 @@ std::span<const Platform> platforms() { return kPlatforms; }
 
 const Platform& default_platform() { return kPlatforms[0]; }
 
+const Platform& platform_of(DeviceKind kind) {
+  for (const auto& platform : kPlatforms)
+    if (platform.device == kind) return platform;
+  return default_platform();
+}
+
 const Platform* find_platform(std::string_view name) {
   for (const auto& platform : kPlatforms)
     if (platform.name == name) return &platform;

@@ -30,6 +30,8 @@ struct Platform {
 
 std::span<const Platform> platforms();
 const Platform& default_platform();
+// The first of a kind.
+const Platform& platform_of(DeviceKind kind);
 const Platform* find_platform(std::string_view name);
 std::string_view to_text(Transport transport);
 

@@ -29,6 +29,13 @@ TEST(PlatformTable, HoldsTheRowsOfTheDesign) {
   }
 }
 
+TEST(PlatformTable, TheFirstOfAKindIsTheMappedOne) {
+  for (const DeviceKind kind : {DeviceKind::kSimulated, DeviceKind::kCuda}) {
+    EXPECT_EQ(platform_of(kind).device, kind);
+    EXPECT_EQ(platform_of(kind).transport, Transport::kMapped);
+  }
+}
+
 TEST(PlatformTable, FindsOnlyExactNames) {
   for (const std::string_view name : {"", "SIM", "sim ", "a5", "cuda9"})
     EXPECT_EQ(find_platform(name), nullptr) << name;

@@ -162,9 +162,12 @@ class LaneWriter {
     Patience patience{.progress_ticks = begin_ticks};
     words().waiting.store_relaxed(1);
     PageIndex page = try_acquire();
+    // Where the ring is near, the lane looks at it often and over the link just as seldom.
+    const bool near = region_->rings_are_near();
+    const std::uint32_t look_every = near ? kLookEvery * 64 : kLookEvery;
     for (std::uint32_t round = 0; page == kNoPageIndex; ++round) {
-      if (round % kLookEvery == kLookEvery - 1 && must_stop_waiting(patience, why)) break;
-      Env::pause(round);
+      if (round % look_every == look_every - 1 && must_stop_waiting(patience, why)) break;
+      Env::pause(near ? 0 : round);
       page = try_acquire();
     }
     const std::uint64_t waited_ticks = Env::now_ticks() - begin_ticks;

@@ -233,7 +233,7 @@ TEST_F(RecorderTest, APageKeptOutsideTheRegionIsPublishedInTheOutbox) {
   std::vector<unsigned char> pages(std::size_t{shape.page_count} * shape.page_bytes + 64, 0);
   auto* aligned = pages.data() + (64 - reinterpret_cast<std::uintptr_t>(pages.data()) % 64) % 64;
   std::vector<std::uint64_t> outbox(region.outbox_bytes() / 8, 0);
-  const RegionView kept = region.with_outbox(aligned, outbox.data());
+  const RegionView kept = region.with_outbox(aligned, outbox.data(), nullptr);
   region_.hand(0, 2);
   SpanRecorder recorder(&kept, 0);
   EXPECT_EQ(write(recorder, 0, 5), 5u);

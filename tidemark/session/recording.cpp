@@ -16,7 +16,8 @@ Expected<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& op
                    "lanes are opened at run time and can wait or drop");
   RunRequest request;
   request.workload = options.name;
-  request.platform = &default_platform();
+  request.platform = options.platform == nullptr ? &default_platform() : options.platform;
+  request.launch.lanes = options.lanes;
   request.isolation = Isolation::kThread;
   request.output_dir = options.output_dir.empty()
                            ? default_output_directory(options.name, request.case_name)
@@ -28,7 +29,11 @@ Expected<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& op
   request.drain_timeout_ms = options.drain_timeout_ms;
   std::unique_ptr<Recording> recording(new Recording);
   recording->policy_ = options.policy;
-  auto run = ActiveRun::prepare(request, sim_ticks_per_second(), options.max_lanes);
+  recording->planned_lanes_ = recording->next_lane_ = static_cast<LaneIndex>(options.lanes.size());
+  recording->own_clock_ = options.ticks_per_second == 0;
+  auto run = ActiveRun::prepare(
+      request, recording->own_clock_ ? sim_ticks_per_second() : options.ticks_per_second,
+      options.max_lanes);
   if (!run) return tl::unexpected(run.error());
   recording->run_ = std::move(*run);
   const RegionFile& file = recording->run_->region();
@@ -40,10 +45,17 @@ Expected<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& op
   const ProcessIdentity self = this_process();
   words.device_pid.store_relaxed(self.pid);
   words.device_start_time.store_relaxed(self.start_time);
-  words.launch_ticks.store_release(SimEnv::now_ticks());
+  if (recording->own_clock_) words.launch_ticks.store_release(SimEnv::now_ticks());
   recording->run_->start_drainer();
-  recording->run_->note_clock(sample_sim_clock());
+  if (recording->own_clock_) recording->run_->note_clock(sample_sim_clock());
   return recording;
+}
+
+void Recording::note_clock(const ClockSample& sample) {
+  RegionDeviceWords& words = region_.header().device;
+  if (words.launch_ticks.load_own() == 0) words.launch_ticks.store_release(sample.device_ticks);
+  words.finish_ticks.store_release(sample.device_ticks);
+  run_->note_clock(sample);
 }
 
 Recording::~Recording() {
@@ -64,7 +76,7 @@ Expected<LaneIndex> Recording::claim_lane(StreamId stream, std::uint32_t record_
     return next_lane_++;
   }
   // A closed lane of the same kind goes on in a new epoch.
-  for (LaneIndex lane = 0; lane < lane_count; ++lane) {
+  for (LaneIndex lane = planned_lanes_; lane < lane_count; ++lane) {
     LaneEntry& entry = region_.lane(lane);
     if (entry.plan.stream != static_cast<std::uint16_t>(stream) ||
         entry.plan.record_bytes != record_bytes)
@@ -79,8 +91,10 @@ Expected<LaneIndex> Recording::claim_lane(StreamId stream, std::uint32_t record_
 Expected<RunReport> Recording::finish() {
   if (finished_) return failure(ErrorKind::kUsage, "the recording is finished already");
   finished_ = true;
-  region_.header().device.finish_ticks.store_release(SimEnv::now_ticks());
-  run_->note_clock(sample_sim_clock());
+  if (own_clock_) {
+    region_.header().device.finish_ticks.store_release(SimEnv::now_ticks());
+    run_->note_clock(sample_sim_clock());
+  }
   run_->collect();
   run_->report().status = "ok";
   run_->close_capture();

@@ -28,8 +28,13 @@ struct RecordingOptions {
   std::string output_dir;
   std::string name = "recording";
   bool force = false;
-  std::uint32_t max_lanes = 16;
+  std::uint32_t max_lanes = 16;       // to be opened at run time
   Overflow policy = Overflow::kWait;  // kKeepLast is not for lanes opened at run time
+  // Lanes 0, 1, … that are planned already, for producers that cannot ask for one (a kernel).
+  std::vector<LaneRequest> lanes;
+  // Of a producer that is not a thread of this machine: its platform and the rate of its clock.
+  const Platform* platform = nullptr;
+  std::uint64_t ticks_per_second = 0;
   std::uint32_t page_bytes = kPageBytesDefault;
   std::uint64_t pool_bytes = 0;
   std::uint32_t drain_threads = 1;
@@ -75,6 +80,12 @@ class Recording {
     return open<OwnedLane<FrameWriter<SimEnv>>>(StreamId::kDump, 0, producer);
   }
 
+  // The region, for a device of the caller's that is to write into it.
+  [[nodiscard]] const RegionMapping& memory() const { return mapping_; }
+  [[nodiscard]] const RegionView& region() const { return region_; }
+  // A reading of that device's clock; the first is the epoch of all times.
+  void note_clock(const ClockSample& sample);
+
   // Drains, closes the capture and writes run.json. Lanes must not be written any more.
   Expected<RunReport> finish();
 
@@ -96,7 +107,9 @@ class Recording {
   Overflow policy_ = Overflow::kWait;
   std::unique_ptr<ActiveRun> run_;
   std::mutex mutex_;
+  LaneIndex planned_lanes_ = 0;
   LaneIndex next_lane_ = 0;
+  bool own_clock_ = true;  // this machine's
   bool finished_ = false;
 };
 

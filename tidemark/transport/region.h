@@ -95,21 +95,30 @@ class RegionView {
         pages_(base_ + layout.pages_offset),
         published_(at<SharedWord<std::uint64_t>>(layout.published_offset)),
         full_rings_(at<SharedWord<std::uint64_t>>(layout.full_rings_offset)),
+        free_rings_(at<SharedWord<std::uint64_t>>(layout.free_rings_offset)),
         layout_(layout) {}
 
-  // The same region, but the device keeps its pages to itself, and what it publishes goes into an
-  // outbox: somebody else pulls the pages into the region and publishes them there.
-  TM_DEVICE RegionView with_outbox(void* pages, void* outbox) const {
+  // The same region, but the device keeps its pages to itself. What it publishes goes into an
+  // outbox: somebody else pulls the pages into the region and publishes them there. He also brings
+  // the free rings near, so that a waiting lane need not look over the link; null: he does not.
+  TM_DEVICE RegionView with_outbox(void* pages, void* outbox, void* free_rings) const {
     RegionView view = *this;
     view.pages_ = static_cast<unsigned char*>(pages);
     view.published_ = static_cast<SharedWord<std::uint64_t>*>(outbox);
     view.full_rings_ = view.published_ + layout_.shape.max_lanes;
+    if (free_rings == nullptr) return view;
+    view.free_rings_ = static_cast<SharedWord<std::uint64_t>*>(free_rings);
+    view.rings_are_near_ = true;
     return view;
   }
+  TM_DEVICE bool rings_are_near() const { return rings_are_near_; }
+  TM_DEVICE std::uint64_t rings_bytes() const {
+    return std::uint64_t{layout_.shape.max_lanes} * layout_.shape.ring_slots * 8;
+  }
+  // All free rings, one after the other.
+  TM_DEVICE void* free_rings() const { return free_rings_; }
   TM_DEVICE std::uint64_t outbox_bytes() const {
-    return (std::uint64_t{layout_.shape.max_lanes} * layout_.shape.ring_slots +
-            layout_.shape.max_lanes) *
-           8;
+    return rings_bytes() + std::uint64_t{layout_.shape.max_lanes} * 8;
   }
 
   TM_DEVICE RegionHeader& header() const { return *reinterpret_cast<RegionHeader*>(base_); }
@@ -126,8 +135,7 @@ class RegionView {
     return published_[lane];
   }
   TM_DEVICE PageRing free_ring(LaneIndex lane) const {
-    return {at<SharedWord<std::uint64_t>>(layout_.free_ring_offset(lane)),
-            layout_.shape.ring_slots};
+    return {free_rings_ + std::uint64_t{lane} * layout_.shape.ring_slots, layout_.shape.ring_slots};
   }
   TM_DEVICE PageRing full_ring(LaneIndex lane) const {
     return {full_rings_ + std::uint64_t{lane} * layout_.shape.ring_slots, layout_.shape.ring_slots};
@@ -155,6 +163,8 @@ class RegionView {
   unsigned char* pages_ = nullptr;
   SharedWord<std::uint64_t>* published_ = nullptr;
   SharedWord<std::uint64_t>* full_rings_ = nullptr;
+  SharedWord<std::uint64_t>* free_rings_ = nullptr;
+  bool rings_are_near_ = false;
   RegionLayout layout_;
 };
 

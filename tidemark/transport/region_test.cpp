@@ -69,7 +69,7 @@ TEST_F(RegionTest, ARingOfALaneWrapsInsideItsOwnSlots) {
 TEST_F(RegionTest, AnOutboxTakesPagesAndFullRingsAndNothingElse) {
   std::vector<unsigned char> pages(std::size_t{kShape.page_count} * kShape.page_bytes, 0);
   std::vector<std::uint64_t> outbox(view_.outbox_bytes() / 8, 0);
-  const RegionView kept = view_.with_outbox(pages.data(), outbox.data());
+  const RegionView kept = view_.with_outbox(pages.data(), outbox.data(), nullptr);
   EXPECT_EQ(&kept.header(), &view_.header());
   for (LaneIndex lane = 0; lane < kShape.max_lanes; ++lane) {
     EXPECT_EQ(&kept.lane(lane), &view_.lane(lane));
@@ -86,6 +86,13 @@ TEST_F(RegionTest, AnOutboxTakesPagesAndFullRingsAndNothingElse) {
     for (std::uint64_t position = 0; position < kShape.ring_slots; ++position)
       EXPECT_EQ(kept.full_ring(lane).receive(position), lane);
   }
+  std::vector<std::uint64_t> near(view_.rings_bytes() / 8, 0);
+  const RegionView at_hand = view_.with_outbox(pages.data(), outbox.data(), near.data());
+  EXPECT_TRUE(at_hand.rings_are_near());
+  EXPECT_EQ(at_hand.free_ring(1).receive(0), kNoPageIndex) << "nobody has brought them yet";
+  std::memcpy(near.data(), view_.free_rings(), view_.rings_bytes());
+  for (LaneIndex lane = 0; lane < kShape.max_lanes; ++lane)
+    EXPECT_EQ(at_hand.free_ring(lane).receive(0), 4u);
   EXPECT_EQ(kept.payload(2), pages.data() + 2 * kShape.page_bytes + kPageHeaderBytes);
 }
 

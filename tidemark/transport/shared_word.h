@@ -69,10 +69,16 @@ class SharedWord {
 #endif
   }
 
-  // For slots that several writers may claim (the name table): true for the one that got it;
-  // otherwise `seen` holds what stands there.
+  // For slots that several writers of one device may claim (the name table): true for the one that
+  // got it; otherwise `seen` holds what stands there. At the scope of the device: over PCIe, a GPU
+  // and a host cannot exclude each other.
   TM_DEVICE bool claim(T& seen, T wanted) {
+#if defined(__CUDA_ARCH__)
+    cuda::atomic_ref<T, cuda::thread_scope_device> word(value_);
+    return word.compare_exchange_strong(seen, wanted, kAcqRel, kAcquire);
+#else
     return ref().compare_exchange_strong(seen, wanted, kAcqRel, kAcquire);
+#endif
   }
 
  private:

@@ -152,10 +152,12 @@ EndToEnd RecorderRig::sum_up(std::uint64_t records, double wall_ns) {
     LaneLedger& ledger = drainer_->ledgers()[lane];
     ledger.finish(read_lane_words(port_, plan_.layout, lane));
     total.add(ledger.counts());
+    const std::uint64_t delivered = ledger.counts().delivered;  // exact for every lane
+    result.lost += delivered > records ? delivered - records : records - delivered;
   }
   const DrainStats stats = drainer_->stats();
   result.records = records * options_.lanes;
-  result.lost = result.records - total.delivered + total.unaccounted;
+  result.lost += total.unaccounted + total.dropped;
   result.seconds = wall_ns / 1e9;
   result.stall_share = static_cast<double>(total.stall_ticks) /
                        static_cast<double>(plan_.identity.ticks_per_second) * 1e9 / wall_ns /

@@ -16,6 +16,9 @@ PagePuller::~PagePuller() {
   for (auto& flight : flights_) cudaEventDestroy(flight.landed);
   for (auto& event : events_) cudaEventDestroy(event);
   if (stream_ != nullptr) cudaStreamDestroy(stream_);
+  if (ring_stream_ != nullptr) cudaStreamDestroy(ring_stream_);
+  if (rings_brought_ != nullptr) cudaEventDestroy(rings_brought_);
+  if (near_rings_ != nullptr) cudaFree(near_rings_);
   if (outbox_memory_ != nullptr) cudaFreeHost(outbox_memory_);
   if (pages_ != nullptr) cudaFree(pages_);
 }
@@ -30,24 +33,48 @@ bool PagePuller::open(const RegionView& mapped, RegionView& for_kernels) {
               "cudaHostAlloc of the outbox") ||
       !check_(cudaHostGetDevicePointer(&device_outbox, outbox_memory_, 0),
               "cudaHostGetDevicePointer of the outbox") ||
-      !check_(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"))
+      !check_(cudaMalloc(&near_rings_, region_.rings_bytes()), "cudaMalloc of the free rings") ||
+      !check_(cudaMemset(near_rings_, 0, region_.rings_bytes()), "cudaMemset of the free rings") ||
+      !check_(cudaEventCreateWithFlags(&rings_brought_, cudaEventDisableTiming),
+              "cudaEventCreate") ||
+      !check_(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate") ||
+      !check_(cudaStreamCreateWithFlags(&ring_stream_, cudaStreamNonBlocking), "cudaStreamCreate"))
     return false;
   std::memset(outbox_memory_, 0, region_.outbox_bytes());
-  outbox_ = region_.with_outbox(pages_, outbox_memory_);
-  for_kernels = mapped.with_outbox(pages_, device_outbox);
+  outbox_ = region_.with_outbox(pages_, outbox_memory_, nullptr);
+  for_kernels = mapped.with_outbox(pages_, device_outbox, near_rings_);
   taken_.assign(shape.max_lanes, 0);
   forwarded_.assign(shape.max_lanes, 0);
+  handed_.assign(shape.max_lanes, 0);
   for (std::size_t i = 0; i < kFlightsMax; ++i) {
     cudaEvent_t event = nullptr;
     if (!check_(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate"))
       return false;
     events_.push_back(event);
   }
-  return true;
+  return bring_free_rings();
+}
+
+// The rings go over as they stand: a slot that changes under the copy proves nothing yet, and the
+// next copy brings it.
+bool PagePuller::bring_free_rings() {
+  const RegionShape& shape = region_.layout().shape;
+  for (LaneIndex lane = 0; lane < shape.max_lanes; ++lane)
+    for (; region_.free_ring(lane).receive(handed_[lane]) != kNoPageIndex; ++handed_[lane])
+      rings_changed_ = true;
+  if (!rings_changed_) return true;
+  const cudaError_t state = cudaEventQuery(rings_brought_);
+  if (state == cudaErrorNotReady) return true;
+  if (!check_(state, "copy of the free rings")) return false;
+  rings_changed_ = false;
+  return check_(cudaMemcpyAsync(near_rings_, region_.free_rings(), region_.rings_bytes(),
+                                cudaMemcpyHostToDevice, ring_stream_),
+                "cudaMemcpyAsync of the free rings") &&
+         check_(cudaEventRecord(rings_brought_, ring_stream_), "cudaEventRecord");
 }
 
 bool PagePuller::step() {
-  if (!land()) return false;
+  if (!land() || !bring_free_rings()) return false;
   return flights_.size() == kFlightsMax || take_off();
 }
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pulls pages out of a GPU's own memory while its kernel runs, on a second stream:
+// Pulls pages out of a GPU's own memory while its kernel runs, on a second stream, and brings the
+// free rings to it on a third:
 //
 //   kernel ─▶ page in GPU memory, index into the outbox ─▶ puller ─▶ page and index in the region
+//   kernel ◀─ free rings in GPU memory ◀─────────────────── puller ◀─ free rings of the region
 //
+// Without the latter every waiting lane would read over the link, and a hundred of them hold the
+// copies at a tenth of their speed.
 // The host of the run sees only the region, as if the kernel had written there.
 #pragma once
 
@@ -44,6 +48,7 @@ class PagePuller {
     cudaEvent_t landed = nullptr;
   };
 
+  bool bring_free_rings();
   bool land();
   bool start_copies(const std::vector<PageIndex>& pages);
   bool take_off();
@@ -53,9 +58,14 @@ class PagePuller {
   RegionView outbox_;
   unsigned char* pages_ = nullptr;  // in GPU memory
   void* outbox_memory_ = nullptr;
+  void* near_rings_ = nullptr;  // in GPU memory
   cudaStream_t stream_ = nullptr;
+  cudaStream_t ring_stream_ = nullptr;
+  cudaEvent_t rings_brought_ = nullptr;
+  bool rings_changed_ = true;
   std::vector<std::uint64_t> taken_;      // of each lane, from the outbox
   std::vector<std::uint64_t> forwarded_;  // of each lane, into the region
+  std::vector<std::uint64_t> handed_;     // of each lane, seen in its free ring
   std::deque<Flight> flights_;
   std::vector<cudaEvent_t> events_;  // not in use
   std::uint32_t next_lane_ = 0;
