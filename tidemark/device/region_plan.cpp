@@ -12,7 +12,6 @@
 namespace tidemark {
 namespace {
 
-constexpr std::uint32_t kPagesPerLaneDefault = 8;
 constexpr std::uint32_t kPoolPagesDefaultMin = 64;
 constexpr std::uint32_t kRingSlotsDefaultMax = 256;
 
@@ -69,7 +68,7 @@ Expected<RegionPlan> plan_region(const RegionRequest& request) {
     pool_pages = pool_lanes == 0
                      ? 0
                      : std::max<std::uint64_t>(kPoolPagesDefaultMin,
-                                               std::uint64_t{pool_lanes} * kPagesPerLaneDefault);
+                                               std::uint64_t{pool_lanes} * request.pages_per_lane);
   if (pool_pages < pool_lanes)
     return failure(ErrorKind::kUsage,
                    "--pool-bytes {}: {} lanes need at least one page of {} bytes each ({} bytes)",

@@ -21,11 +21,16 @@ struct LaneRequest {
   std::string producer;
 };
 
+// Of the pool, where its size is not asked for. A page that must first be pulled is away longer.
+inline constexpr std::uint32_t kPagesPerLaneDefault = 8;
+inline constexpr std::uint32_t kPagesPerLanePulled = 16;
+
 struct RegionRequest {
   std::vector<LaneRequest> lanes;
   std::uint32_t spare_lanes = 0;  // may be opened at run time
   std::uint32_t page_bytes = kPageBytesDefault;
   std::uint64_t pool_bytes = 0;  // 0: sized to the lanes
+  std::uint32_t pages_per_lane = kPagesPerLaneDefault;
   std::uint32_t keep_pages = 8;
   std::uint32_t drain_threads = 1;
   std::uint32_t drain_timeout_ms = 30'000;

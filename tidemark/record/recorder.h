@@ -50,11 +50,12 @@ TM_DEVICE TM_INLINE void store_record(unsigned char* at, const R& record,
     quanta[q].store(words[2 * q], stamped(words[2 * q + 1], stamp_high));
 }
 
-// One thread is a block of one.
+// One thread is a block of one. In a block, broadcast gives everybody the value of rank 0.
 struct SoloBlock {
   TM_DEVICE std::uint32_t rank() const { return 0; }
   TM_DEVICE std::uint32_t size() const { return 1; }
   TM_DEVICE void barrier() const {}
+  TM_DEVICE TM_INLINE std::uint64_t broadcast(std::uint64_t value) const { return value; }
 };
 
 template <TraceRecord R, class Env>
@@ -69,13 +70,11 @@ class Pen {
  public:
   TM_DEVICE explicit Pen(Recorder<R, Env>& recorder, Block block = {})
       : recorder_(&recorder), block_(block) {
-    block_.barrier();  // the recorder is settled
     take();
   }
   TM_DEVICE ~Pen() {
-    block_.barrier();  // every store is issued, and nobody reads the recorder any more
+    block_.barrier();  // every store is issued
     if (block_.rank() == 0) recorder_->cursor_ = cursor_;
-    block_.barrier();
   }
   Pen(const Pen&) = delete;
   Pen& operator=(const Pen&) = delete;
@@ -157,22 +156,30 @@ class Pen {
     }
   }();
 
+  // Only rank 0 touches the recorder.
   TM_DEVICE TM_INLINE void take() {
-    cursor_ = recorder_->cursor_;
-    room_ = static_cast<std::uint32_t>(recorder_->end_ - cursor_) / R::kBytes;
-    stamp_high_ = recorder_->stamp_high_;
+    std::uint64_t cursor = 0, room = 0, stamp_high = 0;
+    if (block_.rank() == 0) {
+      cursor = reinterpret_cast<std::uint64_t>(recorder_->cursor_);
+      room = static_cast<std::uint32_t>(recorder_->end_ - recorder_->cursor_) / R::kBytes;
+      stamp_high = recorder_->stamp_high_;
+    }
+    cursor_ = reinterpret_cast<unsigned char*>(block_.broadcast(cursor));
+    room_ = static_cast<std::uint32_t>(block_.broadcast(room));
+    stamp_high_ = block_.broadcast(stamp_high);
   }
 
   TM_DEVICE TM_INLINE bool turn_page() {
     if (cursor_ == nullptr) return false;
-    block_.barrier();  // every store into the old page is issued, and every pen stands at its end
+    block_.barrier();  // every store into the old page is issued
+    bool turned = false;
     if (block_.rank() == 0) {
       recorder_->cursor_ = cursor_;
-      recorder_->turned_ = recorder_->turn_page();
+      turned = recorder_->turn_page();
     }
-    block_.barrier();
+    turned = block_.broadcast(turned ? 1 : 0) != 0;
     take();
-    return recorder_->turned_;
+    return turned;
   }
 
   unsigned char* cursor_;  // null: disabled
@@ -213,7 +220,6 @@ class Recorder : public LaneWriter<Env> {
  private:
   template <TraceRecord, class, class>
   friend class Pen;
-  bool turned_ = false;
 };
 
 }  // namespace tidemark

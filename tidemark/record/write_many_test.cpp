@@ -23,9 +23,17 @@ struct ThreadBlock {
   std::uint32_t block_rank;
   std::uint32_t block_size;
   std::barrier<>* meeting;
+  std::uint64_t* slot;
   [[nodiscard]] std::uint32_t rank() const { return block_rank; }
   [[nodiscard]] std::uint32_t size() const { return block_size; }
   void barrier() { meeting->arrive_and_wait(); }
+  std::uint64_t broadcast(std::uint64_t value) {
+    if (block_rank == 0) *slot = value;
+    barrier();
+    const std::uint64_t told = *slot;
+    barrier();
+    return told;
+  }
 };
 
 class WriteMany : public testing::Test {
@@ -43,10 +51,11 @@ class WriteMany : public testing::Test {
                                                         std::uint32_t threads) {
     std::vector<std::vector<std::uint64_t>> told(threads);
     std::barrier meeting(threads);
+    std::uint64_t slot = 0;
     std::vector<std::jthread> block;
     for (std::uint32_t rank = 0; rank < threads; ++rank)
       block.emplace_back([&, rank] {
-        ThreadBlock self{rank, threads, &meeting};
+        ThreadBlock self{rank, threads, &meeting, &slot};
         std::uint64_t first = 0;
         for (const std::uint64_t count : batches) {
           told[rank].push_back(recorder.write_many(

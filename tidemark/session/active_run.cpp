@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -29,6 +30,8 @@ RegionRequest region_request(const RunRequest& request, std::uint64_t run_id,
   region.spare_lanes = spare_lanes;
   region.page_bytes = request.page_bytes;
   region.pool_bytes = request.pool_bytes;
+  if (request.platform->transport == Transport::kPulled)
+    region.pages_per_lane = kPagesPerLanePulled;
   region.keep_pages = request.keep_pages;
   region.drain_threads = request.drain_threads;
   region.drain_timeout_ms = request.drain_timeout_ms;
@@ -73,6 +76,7 @@ Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(const RunRequest& reques
   report.region_bytes = run->plan_.layout.total_bytes;
   report.ticks_per_second = ticks_per_second;
   run->directory_ = request.output_dir;
+  run->on_simulated_device_ = request.platform->device == DeviceKind::kSimulated;
   run->keeps_pages_ = request.platform->transport == Transport::kPulled;
   if (auto made = make_output_directory(run->directory_, request.force); !made)
     return tl::unexpected(made.error());
@@ -203,7 +207,16 @@ void ActiveRun::collect(bool device_died) {
   recorder.max_full_pages = drained.max_full_pages;
   report_faults(drained.faults, recorder);
   report_faults(leftovers_.faults, recorder);
-  recorder.ns_per_record = std::round(calibrate_ns_per_record() * 100) / 100;
+  recorder.ns_per_record = std::round(ns_per_record() * 100) / 100;
+}
+
+// A device that the host cannot imitate has measured for itself; nonsense counts as not measured.
+double ActiveRun::ns_per_record() const {
+  if (on_simulated_device_) return calibrate_ns_per_record();
+  const auto measured = std::bit_cast<double>(
+      port_.load(offsetof(RegionHeader, device) + offsetof(RegionDeviceWords, figures) +
+                 kFigureNsPerRecord * sizeof(std::uint64_t)));
+  return measured > 0 && measured < 1e9 ? measured : 0;
 }
 
 void ActiveRun::close_capture() {

@@ -52,6 +52,7 @@ class ActiveRun {
  private:
   ActiveRun() = default;
   void read_device_words();
+  [[nodiscard]] double ns_per_record() const;
 
   std::string directory_;
   RunReport report_;
@@ -66,9 +67,10 @@ class ActiveRun {
   std::string file_error_;
   std::uint64_t begin_ns_ = 0;
   std::uint32_t device_anchors_ = 0;  // noted so far
-  bool keeps_pages_ = false;          // the device, in its own memory
-  bool begun_ = false;                // run.json says that there is a run
-  bool reported_ = false;             // run.json says how it ended
+  bool on_simulated_device_ = true;
+  bool keeps_pages_ = false;  // the device, in its own memory
+  bool begun_ = false;        // run.json says that there is a run
+  bool reported_ = false;     // run.json says how it ended
 };
 
 // Random, never 0.

@@ -14,8 +14,10 @@
 //     recorder.close();
 #pragma once
 
+#include <bit>
 #include <memory>
 
+#include "tidemark/device/cuda/cuda_calibrate.cuh"
 #include "tidemark/device/cuda/cuda_clock.cuh"
 #include "tidemark/device/cuda/cuda_env.cuh"
 #include "tidemark/session/recording.h"
@@ -73,6 +75,10 @@ class CudaRecording {
         !check_(cudaHostGetDevicePointer(&mapped, memory.base(), 0), "cudaHostGetDevicePointer") ||
         !sample_cuda_clock(check_, nullptr, sample))
       return false;
+    double ns_per_record = 0;
+    if (!calibrate_cuda_recorder(check_, nullptr, ns_per_record)) return false;
+    recording_->region().header().device.figures[kFigureNsPerRecord].store_release(
+        std::bit_cast<std::uint64_t>(ns_per_record));
     for_kernels_ = RegionView(mapped, recording_->region().layout());
     recording_->note_clock(sample);
     return true;

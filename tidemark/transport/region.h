@@ -55,6 +55,8 @@ struct ClockAnchorWords {
 };
 inline constexpr std::uint32_t kClockAnchorsMax = 8;
 inline constexpr std::uint32_t kFiguresMax = 16;
+// The last figure is the same for all programs: nanoseconds per record, where the device measured.
+inline constexpr std::uint32_t kFigureNsPerRecord = kFiguresMax - 1;
 
 // Writer: the device process (its own threads agree who).
 struct RegionDeviceWords {

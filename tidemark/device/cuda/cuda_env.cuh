@@ -39,6 +39,9 @@ struct WarpBlock {
   __device__ std::uint32_t rank() const { return threadIdx.x % 32; }
   __device__ std::uint32_t size() const { return 32; }
   __device__ void barrier() const { __syncwarp(); }
+  __device__ std::uint64_t broadcast(std::uint64_t value) const {
+    return __shfl_sync(~0u, value, 0);
+  }
 };
 
 // Room for a T in shared memory, where a T with initialisers may not stand by itself.

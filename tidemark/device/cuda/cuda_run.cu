@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <bit>
 #include <memory>
 
 #include "tidemark/base/monotonic_clock.h"
+#include "tidemark/device/cuda/cuda_calibrate.cuh"
 #include "tidemark/device/cuda/cuda_clock.cuh"
 #include "tidemark/device/cuda/cuda_launch.cuh"
 #include "tidemark/device/cuda/cuda_program.h"
@@ -37,7 +39,8 @@ class CudaRunner {
   }
 
   bool run() {
-    return (open() && note_clock() && launch() && wait() && note_clock()) || report_fault();
+    return (open() && calibrate() && note_clock() && launch() && wait() && note_clock()) ||
+           report_fault();
   }
 
  private:
@@ -82,6 +85,13 @@ class CudaRunner {
   // Nanoseconds, like %globaltimer.
   std::uint64_t ticks_now() const {
     return last_sample_.device_ticks + (monotonic_ns() - last_sample_.host_ns);
+  }
+
+  bool calibrate() {
+    double ns_per_record = 0;
+    if (!calibrate_cuda_recorder(check_, stream_, ns_per_record)) return false;
+    words().figures[kFigureNsPerRecord].store_release(std::bit_cast<std::uint64_t>(ns_per_record));
+    return true;
   }
 
   bool launch() {

@@ -6,8 +6,8 @@
 namespace tidemark {
 namespace {
 
-constexpr std::size_t kFlightPages = 64;
-constexpr std::size_t kFlightsMax = 4;
+constexpr std::size_t kFlightPages = 32;
+constexpr std::size_t kFlightsMax = 8;
 
 }  // namespace
 
