@@ -11,8 +11,8 @@
 namespace tidemark {
 namespace {
 
-constexpr std::uint64_t kBatch = 256;       // records a warp writes between two looks at the clock
-constexpr std::uint64_t kLookEvery = 4096;  // records between two looks at the stop words
+constexpr std::uint64_t kBatch = 256;  // records a warp writes between two looks at the clock
+constexpr std::uint64_t kLookEveryNs = 500'000;  // between two looks at the stop words
 
 // What a lane may write, and until when. Nanoseconds are ticks here.
 class Pace {
@@ -44,10 +44,7 @@ class Pace {
                   static_cast<std::uint64_t>(static_cast<double>(due) * 1e9 / args_.rate));
       wanted = args_.burst != 0 ? wanted : 1;
     }
-    const bool look = number >= next_look_;
-    if (look) next_look_ = number + kLookEvery;
-    if (CudaEnv::now_ticks() >= deadline_ticks_ || (look && region_.stop_requested())) return 0;
-    return wanted;
+    return must_stop() ? 0 : wanted;
   }
 
   __device__ bool hangs_at(std::uint64_t number) const {
@@ -55,11 +52,19 @@ class Pace {
   }
 
  private:
+  // The stop words are the host's: a look goes over the link, which the records need.
+  __device__ bool must_stop() {
+    const std::uint64_t now_ticks = CudaEnv::now_ticks();
+    if (now_ticks >= deadline_ticks_) return true;
+    if (now_ticks < next_look_ticks_) return stopped_;
+    next_look_ticks_ = now_ticks + kLookEveryNs;
+    stopped_ = region_.stop_requested();
+    return stopped_;
+  }
+
   __device__ void sleep_until(std::uint64_t ticks) {
-    while (CudaEnv::now_ticks() < ticks && CudaEnv::now_ticks() < deadline_ticks_) {
-      if (region_.stop_requested()) return;
-      __nanosleep(20'000);
-    }
+    for (std::uint64_t now_ticks = 0; (now_ticks = CudaEnv::now_ticks()) < ticks && !must_stop();)
+      __nanosleep(ticks - now_ticks < 20'000 ? static_cast<unsigned>(ticks - now_ticks) : 20'000);
   }
 
   const RegionView& region_;
@@ -67,7 +72,8 @@ class Pace {
   std::uint64_t begin_ticks_;
   std::uint64_t deadline_ticks_ = ~std::uint64_t{0};
   std::uint64_t limit_;
-  std::uint64_t next_look_ = 0;
+  std::uint64_t next_look_ticks_ = 0;
+  bool stopped_ = false;
 };
 
 __device__ void hang() {

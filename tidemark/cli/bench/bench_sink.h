@@ -37,8 +37,8 @@ class MemorySink : public PageSink {
   unsigned char* memory_ = nullptr;
   std::uint64_t slot_bytes_;
   std::uint64_t slots_;
-  std::atomic<std::uint64_t> next_{0};
-  std::atomic<std::uint64_t> checksums_{0};
+  alignas(128) std::atomic<std::uint64_t> next_{0};
+  alignas(128) std::atomic<std::uint64_t> checksums_{0};
 };
 
 // A capture file that is removed with its owner.
