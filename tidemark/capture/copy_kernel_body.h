@@ -42,7 +42,7 @@ inline void stream_line(unsigned char* to, const unsigned char* from) {
 
 inline bool on_line(const void* at) { return (reinterpret_cast<std::uintptr_t>(at) & 63) == 0; }
 
-void copy_bytes(unsigned char* to, const unsigned char* from, std::size_t bytes) {
+inline void copy_bytes(unsigned char* to, const unsigned char* from, std::size_t bytes) {
   std::size_t at = 0;
   if (on_line(to))
     for (; at + 64 <= bytes; at += 64) stream_line(to + at, from + at);
@@ -90,8 +90,8 @@ class StripeSum {
   unsigned in_block_ = 0;
 };
 
-std::uint64_t sum_and_copy(unsigned char* to, const void* head, std::size_t head_bytes,
-                           const unsigned char* body, std::size_t body_bytes) {
+inline std::uint64_t sum_and_copy(unsigned char* to, const void* head, std::size_t head_bytes,
+                                  const unsigned char* body, std::size_t body_bytes) {
   const std::size_t total_bytes = head_bytes + body_bytes;
   ::memcpy(to, head, head_bytes);
   to += head_bytes;

@@ -19,6 +19,7 @@ constexpr std::uint8_t kCarriedFrames = 1;  // its bytes may look like stamps
 constexpr std::uint8_t kWorn = 2;           // its generation is used up, or it cannot be believed
 
 constexpr std::uint32_t kPagesPerVisit = 8;
+constexpr std::uint64_t kTellAtLeastNs = 1'000'000;
 constexpr std::uint32_t kActiveWindow = 64;  // passes
 
 // Spin, yield, then sleep in doubling steps. Sleep comes only after about a tenth of a millisecond
@@ -168,13 +169,11 @@ std::uint32_t DrainThread::drain_lane(Lane& lane, std::uint64_t pending) {
     deliver(lane, *received);
     recycle(lane, *received);
     drained_pages.store(++stats_.pages, std::memory_order_relaxed);
+    if (delivered_ns_ - told_ns_ > kTellAtLeastNs) tell_progress();
     inject_after_page();
   }
   if (moved > 0) {
-    // Once per visit: the word shares its line with those of the other threads.
-    drainer_->port_->store(
-        offsetof(RegionHeader, host) + offsetof(RegionHostWords, drained_pages) + index_ * 8,
-        stats_.pages);
+    tell_progress();
     lane.last_active_pass = pass_count_;
     if (!lane.active) {
       lane.active = true;
@@ -183,6 +182,14 @@ std::uint32_t DrainThread::drain_lane(Lane& lane, std::uint64_t pending) {
     refill(lane);
   }
   return moved;
+}
+
+// Once per visit, unless pages take long: the word shares its line with those of the other threads.
+void DrainThread::tell_progress() {
+  told_ns_ = delivered_ns_;
+  drainer_->port_->store(
+      offsetof(RegionHeader, host) + offsetof(RegionHostWords, drained_pages) + index_ * 8,
+      stats_.pages);
 }
 
 // A lane that was opened at run time describes itself in the region; it is believed only if the
@@ -234,7 +241,8 @@ void DrainThread::deliver(Lane& lane, const ReceivedPage& received) {
                                     .payload = drainer_->port_->in_place(offset),
                                     .port = drainer_->port_,
                                     .payload_offset = offset});
-    stats_.sink_ns += monotonic_ns() - begin_ns;
+    delivered_ns_ = monotonic_ns();
+    stats_.sink_ns += delivered_ns_ - begin_ns;
   }
   const std::uint64_t lost_before =
       ledger.counts().dropped_by[static_cast<std::size_t>(DropReason::kFileError)];

@@ -55,6 +55,7 @@ class DrainThread {
   [[nodiscard]] std::uint64_t fair_share() const;
   void count_active();
   bool learn_plan(Lane& lane);
+  void tell_progress();
   [[nodiscard]] bool finishing();
   void inject_after_page();
 
@@ -65,6 +66,8 @@ class DrainThread {
   std::vector<std::uint64_t> published_;
   std::uint64_t pass_count_ = 0;
   DrainStats stats_;
+  std::uint64_t delivered_ns_ = 0;  // when the last page was in the sink
+  std::uint64_t told_ns_ = 0;       // when the producers were last told
   bool injected_ = false;
   bool hands_pages_ = true;  // not once it finishes: a producer without end must not keep it busy
 

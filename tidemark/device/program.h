@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs on the simulated device: a function registered by name before the supervisor forks, and
-// the context it is given. Programs see the region and their arguments, nothing of the host.
+// What runs on the simulated device (cuda/cuda_program.h: on a GPU): a function registered by name
+// before the supervisor forks, and the context it is given. Programs see the region and their
+// arguments, nothing of the host.
 #pragma once
 
 #include <cstddef>

@@ -22,9 +22,8 @@ template <class Env>
 class FrameWriter : public LaneWriter<Env> {
  public:
   FrameWriter() = default;
-  TM_DEVICE FrameWriter(const RegionView* region, LaneIndex lane) : LaneWriter<Env>(region, lane) {
-    CHECK(this->record_bytes_ == 0);
-  }
+  TM_DEVICE FrameWriter(const RegionView* region, LaneIndex lane)
+      : LaneWriter<Env>(region, lane, 0) {}
 
   TM_DEVICE bool write_frame(const FramePiece* pieces, std::uint32_t piece_count) {
     if (!this->enabled()) return false;

@@ -20,14 +20,17 @@ class LaneWriter {
  public:
   LaneWriter() = default;  // disabled: every write is refused by one branch, nothing is counted
 
-  // The lane must be described in the region and held by nobody else.
-  TM_DEVICE LaneWriter(const RegionView* region, LaneIndex lane)
+  // The lane must be described in the region with records of this size (0: framed) and held by
+  // nobody else.
+  TM_DEVICE LaneWriter(const RegionView* region, LaneIndex lane, std::uint32_t record_bytes)
       : region_(region),
         lane_(lane),
         free_ring_(region->free_ring(lane)),
         full_ring_(region->full_ring(lane)) {
+    CHECK(lane < region->layout().shape.max_lanes);
     const LanePlan& plan = region->lane(lane).plan;
-    record_bytes_ = plan.record_bytes;
+    CHECK(plan.record_bytes == record_bytes);
+    record_bytes_ = record_bytes;
     overflow_ = static_cast<Overflow>(plan.overflow);
     reserved_first_page_ = plan.reserved_first_page;
     reserved_page_count_ = plan.reserved_page_count;
@@ -156,6 +159,10 @@ class LaneWriter {
   // Bounded by the abort word, the host_gone word and the drain timeout: slow is not stopped, but
   // a drainer that returns nothing to anybody for that long is.
   TM_DEVICE PageIndex wait_for_page(DropReason& why) {
+    if (stopped_) {  // abort and death of the host are final: no attempt waits for them again
+      why = stop_reason_;
+      return kNoPageIndex;
+    }
     if (gave_up_ && drained_pages() == gave_up_at_) return kNoPageIndex;
     gave_up_ = false;
     const std::uint64_t begin_ticks = Env::now_ticks();
@@ -185,12 +192,10 @@ class LaneWriter {
 
   TM_DEVICE bool must_stop_waiting(Patience& patience, DropReason& why) {
     const RegionHeader& header = region_->header();
-    if (header.host.abort.load_acquire() != 0) {
-      why = DropReason::kAborted;
-      return true;
-    }
-    if (header.device.host_gone.load_acquire() != 0) {
-      why = DropReason::kHostGone;
+    const bool aborted = header.host.abort.load_acquire() != 0;
+    if (aborted || header.device.host_gone.load_acquire() != 0) {
+      stopped_ = true;
+      why = stop_reason_ = aborted ? DropReason::kAborted : DropReason::kHostGone;
       return true;
     }
     const std::uint64_t now_ticks = Env::now_ticks();
@@ -298,6 +303,8 @@ class LaneWriter {
   PageIndex page_ = kNoPageIndex;
   Overflow overflow_ = Overflow::kWait;
   DropReason gap_reason_ = DropReason::kNoPage;
+  DropReason stop_reason_ = DropReason::kAborted;
+  bool stopped_ = false;
   bool gave_up_ = false;
   PageIndex reserved_first_page_ = kNoPageIndex;
   std::uint32_t reserved_page_count_ = 0;

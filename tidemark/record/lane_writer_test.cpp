@@ -182,5 +182,19 @@ TEST_F(LaneWriterTest, StallBeforeAGivenUpPageIsCarriedToTheNextOne) {
   EXPECT_EQ(region.look_at(0).header.stall_ticks, stalled);
 }
 
+// An Env for which a look at the host's words is dear, as on a GPU.
+struct SeldomLooking : ManualEnv {
+  static constexpr std::uint32_t kLookEvery = 8;
+};
+
+TEST_F(LaneWriterTest, WhereLooksAreDearAnAbortIsWaitedForOnce) {
+  RegionInMemory region(options(Overflow::kWait, 1'000'000));
+  region.view().header().host.abort.store_relaxed(1);
+  Recorder<TaskSpan, SeldomLooking> recorder(&region.view(), 0);
+  for (std::uint64_t i = 0; i < 1000; ++i) EXPECT_FALSE(recorder.write(span_of(i)));
+  EXPECT_EQ(ManualEnv::pauses, 7u);
+  EXPECT_EQ(dropped_by(region, DropReason::kAborted), 1000u);
+}
+
 }  // namespace
 }  // namespace tidemark

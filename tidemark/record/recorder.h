@@ -177,6 +177,7 @@ class Pen {
       recorder_->cursor_ = cursor_;
       turned = recorder_->turn_page();
     }
+    block_.barrier();  // what rank 0 stored into the new page comes before anybody's records
     turned = block_.broadcast(turned ? 1 : 0) != 0;
     take();
     return turned;
@@ -193,9 +194,8 @@ template <TraceRecord R, class Env>
 class Recorder : public LaneWriter<Env> {
  public:
   Recorder() = default;
-  TM_DEVICE Recorder(const RegionView* region, LaneIndex lane) : LaneWriter<Env>(region, lane) {
-    CHECK(this->record_bytes_ == R::kBytes);
-  }
+  TM_DEVICE Recorder(const RegionView* region, LaneIndex lane)
+      : LaneWriter<Env>(region, lane, R::kBytes) {}
 
   TM_DEVICE static std::uint64_t now() { return Env::now_ticks(); }
 

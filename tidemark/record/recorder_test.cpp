@@ -208,7 +208,8 @@ using RecorderDeathTest = RecorderTest;
 
 TEST_F(RecorderDeathTest, ALaneOfAnotherRecordSizeIsABug) {
   RegionInMemory other({.lanes = {RegionInMemory::lane_of(StreamId::kDump, Overflow::kWait, 0)}});
-  EXPECT_EXIT(SpanRecorder(&other.view(), 0), testing::KilledBySignal(SIGABRT), "record_bytes_");
+  EXPECT_EXIT(SpanRecorder(&other.view(), 0), testing::KilledBySignal(SIGABRT), "record_bytes");
+  EXPECT_EXIT(SpanRecorder(&other.view(), 1), testing::KilledBySignal(SIGABRT), "max_lanes");
 }
 
 // Where the host cannot zero a page (a device keeps it in its own memory), the producer does.

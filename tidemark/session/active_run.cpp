@@ -24,6 +24,7 @@ RegionRequest region_request(const RunRequest& request, std::uint64_t run_id,
   RegionRequest region;
   region.lanes = request.launch.lanes;
   for (auto& lane : region.lanes) {
+    if (request.lanes_have_policies) continue;
     const auto own = request.stream_policy.find(lane.stream);
     lane.overflow = own == request.stream_policy.end() ? request.policy : own->second;
   }
@@ -143,17 +144,8 @@ void ActiveRun::note_clock(const ClockSample& sample) {
 }
 
 void ActiveRun::note_device_anchors() {
-  const std::uint64_t device = offsetof(RegionHeader, device);
-  const std::uint32_t count =
-      std::min(port_.load32(device + offsetof(RegionDeviceWords, anchor_count)), kClockAnchorsMax);
-  for (; device_anchors_ < count; ++device_anchors_) {
-    const std::uint64_t at =
-        device + offsetof(RegionDeviceWords, anchors) + device_anchors_ * sizeof(ClockAnchorWords);
-    note_clock({.device_ticks = port_.load(at + offsetof(ClockAnchorWords, device_ticks)),
-                .host_ns = port_.load(at + offsetof(ClockAnchorWords, host_ns)),
-                .real_ns = port_.load(at + offsetof(ClockAnchorWords, real_ns)),
-                .uncertainty_ns = port_.load(at + offsetof(ClockAnchorWords, uncertainty_ns))});
-  }
+  const std::vector<ClockSample> anchors = read_device_anchors(port_);
+  for (; device_anchors_ < anchors.size(); ++device_anchors_) note_clock(anchors[device_anchors_]);
 }
 
 std::string ActiveRun::fault_text() const {
@@ -229,11 +221,16 @@ void ActiveRun::close_capture() {
   if (clock_.anchors.size() >= 2) {
     const ClockSample& first = clock_.anchors.front();
     const ClockSample& last = clock_.anchors.back();
-    // Over a longer time the rate is known better than from the calibration at the start.
-    if (last.host_ns - first.host_ns > 100'000'000)
-      clock_.ticks_per_second = static_cast<std::uint64_t>(
-          std::llround(static_cast<double>(last.device_ticks - first.device_ticks) * 1e9 /
-                       static_cast<double>(last.host_ns - first.host_ns)));
+    // Over a longer time the rate is known better than from the calibration at the start. Anchors
+    // may come from the device: only what is close to the planned rate is believed.
+    if (last.host_ns > first.host_ns && last.host_ns - first.host_ns > 100'000'000 &&
+        last.device_ticks > first.device_ticks) {
+      const double rate = static_cast<double>(last.device_ticks - first.device_ticks) * 1e9 /
+                          static_cast<double>(last.host_ns - first.host_ns);
+      const auto planned = static_cast<double>(clock_.ticks_per_second);
+      if (rate > planned * 0.9 && rate < planned * 1.1)
+        clock_.ticks_per_second = static_cast<std::uint64_t>(std::llround(rate));
+    }
     report_.ticks_per_second = clock_.ticks_per_second;
   }
   if (clock_.finish_ticks > clock_.launch_ticks)

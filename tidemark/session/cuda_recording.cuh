@@ -26,7 +26,7 @@ namespace tidemark {
 
 class CudaRecording {
  public:
-  // On the current device. `options.lanes` says what the kernels write.
+  // On the current device. `options.lanes` says what the kernels write, each with its own policy.
   static Expected<std::unique_ptr<CudaRecording>> start(RecordingOptions options) {
     int device = 0;
     cudaGetDevice(&device);
@@ -36,30 +36,34 @@ class CudaRecording {
     auto recording = Recording::start(options);
     if (!recording) return tl::unexpected(recording.error());
     started->recording_ = std::move(*recording);
-    if (!started->open()) return failure(ErrorKind::kDevice, "{}", started->check_.message());
-    return started;
+    if (started->open()) return started;
+    started->recording_->abandon();
+    return failure(ErrorKind::kDevice, "{}", started->check_.message());
   }
   ~CudaRecording() {
-    if (recording_ != nullptr) (void)finish();
+    if (opened_ && recording_ != nullptr) (void)finish();
+    if (registered_) cudaHostUnregister(recording_->memory().base());
+    if (stream_ != nullptr) cudaStreamDestroy(stream_);
   }
 
   // For kernels, as a __grid_constant__ parameter.
   [[nodiscard]] const RegionView& region() const { return for_kernels_; }
-  // For threads of this program that record, too.
-  [[nodiscard]] Recording& host() { return *recording_; }
 
-  // Waits for the device, drains, closes the capture and writes run.json.
+  // Waits for the device, drains, closes the capture and writes run.json. A kernel that failed is
+  // in the report as a device fault.
   Expected<RunReport> finish() {
-    if (recording_ == nullptr)
-      return failure(ErrorKind::kUsage, "the recording is finished already");
-    const std::unique_ptr<Recording> recording = std::move(recording_);
+    if (!opened_) return failure(ErrorKind::kUsage, "the recording is finished already");
+    opened_ = false;
+    int current = 0;
+    cudaGetDevice(&current);
+    cudaSetDevice(check_.device());
     ClockSample sample;
-    const bool good = check_(cudaDeviceSynchronize(), "the recorded kernels") &&
-                      sample_cuda_clock(check_, nullptr, sample);
-    if (good) recording->note_clock(sample);
-    auto report = recording->finish();
-    cudaHostUnregister(recording->memory().base());
-    if (!good && report) return failure(ErrorKind::kDevice, "{}", check_.message());
+    if (check_(cudaDeviceSynchronize(), "the recorded kernels") &&
+        sample_cuda_clock(check_, stream_, sample))
+      recording_->note_clock(sample);
+    auto report = recording_->finish(check_.message());
+    cudaSetDevice(current);
+    if (report && check_.failed()) return failure(ErrorKind::kDevice, "{}", check_.message());
     return report;
   }
 
@@ -70,22 +74,29 @@ class CudaRecording {
     const RegionMapping& memory = recording_->memory();
     void* mapped = nullptr;
     ClockSample sample;
-    if (!check_(cudaHostRegister(memory.base(), memory.bytes(), cudaHostRegisterMapped),
-                "cudaHostRegister of the region") ||
-        !check_(cudaHostGetDevicePointer(&mapped, memory.base(), 0), "cudaHostGetDevicePointer") ||
-        !sample_cuda_clock(check_, nullptr, sample))
-      return false;
     double ns_per_record = 0;
-    if (!calibrate_cuda_recorder(check_, nullptr, ns_per_record)) return false;
+    registered_ = check_(cudaHostRegister(memory.base(), memory.bytes(), cudaHostRegisterMapped),
+                         "cudaHostRegister of the region");
+    // A stream of our own: kernels of the program may be running already.
+    if (!registered_ ||
+        !check_(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate") ||
+        !check_(cudaHostGetDevicePointer(&mapped, memory.base(), 0), "cudaHostGetDevicePointer") ||
+        !calibrate_cuda_recorder(check_, stream_, ns_per_record) ||
+        !sample_cuda_clock(check_, stream_, sample))
+      return false;
     recording_->region().header().device.figures[kFigureNsPerRecord].store_release(
         std::bit_cast<std::uint64_t>(ns_per_record));
     for_kernels_ = RegionView(mapped, recording_->region().layout());
     recording_->note_clock(sample);
+    opened_ = true;
     return true;
   }
 
   CudaCheck check_;
   RegionView for_kernels_;
+  cudaStream_t stream_ = nullptr;
+  bool registered_ = false;
+  bool opened_ = false;
   std::unique_ptr<Recording> recording_;
 };
 

@@ -196,6 +196,23 @@ std::string describe_names(const NameTexts& names) {
   return {buffer.GetString(), buffer.GetSize()};
 }
 
+std::vector<ClockSample> read_device_anchors(const RegionPort& port) {
+  const std::uint64_t device = offsetof(RegionHeader, device);
+  const std::uint32_t count =
+      std::min(port.load32(device + offsetof(RegionDeviceWords, anchor_count)), kClockAnchorsMax);
+  std::vector<ClockSample> anchors;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint64_t at =
+        device + offsetof(RegionDeviceWords, anchors) + i * sizeof(ClockAnchorWords);
+    anchors.push_back(
+        {.device_ticks = port.load(at + offsetof(ClockAnchorWords, device_ticks)),
+         .host_ns = port.load(at + offsetof(ClockAnchorWords, host_ns)),
+         .real_ns = port.load(at + offsetof(ClockAnchorWords, real_ns)),
+         .uncertainty_ns = port.load(at + offsetof(ClockAnchorWords, uncertainty_ns))});
+  }
+  return anchors;
+}
+
 NameTexts read_names(CaptureReader& reader) {
   NameTexts names;
   for (const auto& chunk : reader.chunks()) {

@@ -44,6 +44,9 @@ RunClock read_clock(CaptureReader& reader);
 using NameTexts = std::map<std::uint64_t, std::string>;
 
 std::string describe_names(const NameTexts& names);
+// What the device process wrote of its own clock; nothing on simulated devices.
+std::vector<ClockSample> read_device_anchors(const RegionPort& port);
+
 NameTexts read_names(CaptureReader& reader);
 NameTexts read_names(const RegionPort& port, const RegionLayout& layout);
 

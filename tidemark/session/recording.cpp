@@ -18,6 +18,7 @@ Expected<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& op
   request.workload = options.name;
   request.platform = options.platform == nullptr ? &default_platform() : options.platform;
   request.launch.lanes = options.lanes;
+  request.lanes_have_policies = true;
   request.isolation = Isolation::kThread;
   request.output_dir = options.output_dir.empty()
                            ? default_output_directory(options.name, request.case_name)
@@ -64,6 +65,10 @@ Recording::~Recording() {
 
 Expected<LaneIndex> Recording::claim_lane(StreamId stream, std::uint32_t record_bytes,
                                           std::string_view producer) {
+  if (!own_clock_)
+    return failure(ErrorKind::kUsage,
+                   "the lanes of this recording run on another device's clock; record from threads "
+                   "of this program into a recording of its own");
   const LaneIndex lane_count = region_.layout().shape.max_lanes;
   if (next_lane_ < lane_count) {
     LanePlan& plan = region_.lane(next_lane_).plan;
@@ -88,7 +93,12 @@ Expected<LaneIndex> Recording::claim_lane(StreamId stream, std::uint32_t record_
   return failure(ErrorKind::kUsage, "all {} lanes are open; raise max_lanes", lane_count);
 }
 
-Expected<RunReport> Recording::finish() {
+void Recording::abandon() {
+  finished_ = true;
+  run_.reset();
+}
+
+Expected<RunReport> Recording::finish(const std::string& device_fault) {
   if (finished_) return failure(ErrorKind::kUsage, "the recording is finished already");
   finished_ = true;
   if (own_clock_) {
@@ -96,7 +106,13 @@ Expected<RunReport> Recording::finish() {
     run_->note_clock(sample_sim_clock());
   }
   run_->collect();
-  run_->report().status = "ok";
+  run_->report().status = device_fault.empty() ? "ok" : "device_fault";
+  if (!device_fault.empty())
+    run_->report().error = RunError{.code = 102,
+                                    .name = "DEVICE_FAULT",
+                                    .error_class = "device",
+                                    .message = device_fault,
+                                    .hint = "what was recorded before it is in the capture"};
   run_->close_capture();
   run_->report().exit_code = decide_exit_code(run_->report(), run_->file_error());
   run_->write_report();

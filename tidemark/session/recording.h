@@ -86,8 +86,11 @@ class Recording {
   // A reading of that device's clock; the first is the epoch of all times.
   void note_clock(const ClockSample& sample);
 
-  // Drains, closes the capture and writes run.json. Lanes must not be written any more.
-  Expected<RunReport> finish();
+  // Drains, closes the capture and writes run.json. Lanes must not be written any more. What went
+  // wrong on a device of the caller's makes the run a device fault.
+  Expected<RunReport> finish(const std::string& device_fault = {});
+  // Leaves nothing behind, as if the recording had not been started.
+  void abandon();
 
  private:
   Recording() = default;

@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 
@@ -23,6 +24,7 @@ namespace {
 constexpr std::uint32_t kEndDeviceMs = 5000;
 constexpr int kLockTries = 400;
 constexpr int kHostGoneTries = 50;
+constexpr int kDeviceLeavesTries = 350;  // a little longer than the supervisor's patience
 constexpr long kTryPauseNs = 10'000'000;
 
 ProcessIdentity device_of(const RegionPort& port) {
@@ -61,7 +63,14 @@ Expected<RegionFile> lock_when_free(const std::string& path) {
   }
 }
 
-Expected<DeadRegion> take_region(const std::string& path, std::uint64_t run_id) {
+// A device that keeps its pages brings over what it has when it sees that the host is gone, and
+// leaves or is ended by its supervisor.
+void let_device_finish(const ProcessIdentity& device) {
+  for (int attempt = 0; attempt < kDeviceLeavesTries && is_alive(device); ++attempt)
+    pause_between_tries();
+}
+
+Expected<DeadRegion> take_region(const std::string& path, std::uint64_t run_id, bool keeps_pages) {
   DeadRegion dead;
   {
     auto looked_at = open_region_file(path, RegionLock::kNone);
@@ -75,6 +84,7 @@ Expected<DeadRegion> take_region(const std::string& path, std::uint64_t run_id) 
     const ProcessIdentity host{plan->identity.host_pid, plan->identity.host_start_time};
     if (!is_gone(host))
       return failure(ErrorKind::kUsage, "the run is still going on (host process {})", host.pid);
+    if (keeps_pages) let_device_finish(device_of(*port));
     if (!end_process(device_of(*port), kEndDeviceMs))
       return failure(ErrorKind::kDevice, "the leftover device process {} does not end",
                      device_of(*port).pid);
@@ -149,6 +159,11 @@ Expected<OpenCapture> open_capture(const std::string& path, const RunReport& rep
   return open;
 }
 
+bool keeps_its_pages(const RunReport& report) {
+  const Platform* platform = find_platform(report.platform);
+  return platform != nullptr && platform->transport == Transport::kPulled;
+}
+
 // Where the device kept its pages to itself: what neither capture nor region has of a lane.
 std::uint64_t lost_with_device(const CapturedLane& lane) {
   LaneLedger ledger = lane.ledger;
@@ -172,8 +187,7 @@ void merge_region(const DeadRegion& region, OpenCapture& open, RecoverResult& re
   report_faults(leftovers.faults, result.report.recorder);
   std::vector<unsigned char> records(region.plan.lanes.size() * sizeof(LaneRecord), 0);
   open.ledger.lanes.resize(region.plan.lanes.size());
-  const Platform* platform = find_platform(result.report.platform);
-  const bool keeps_pages = platform != nullptr && platform->transport == Transport::kPulled;
+  const bool keeps_pages = keeps_its_pages(result.report);
   for (LaneIndex lane = 0; lane < region.plan.lanes.size(); ++lane) {
     CapturedLane& captured = open.ledger.lanes[lane];
     captured.plan = region.plan.lanes[lane];
@@ -194,9 +208,15 @@ void merge_region(const DeadRegion& region, OpenCapture& open, RecoverResult& re
   open.clock.launch_ticks = region.port.load(device + offsetof(RegionDeviceWords, launch_ticks));
   open.clock.finish_ticks = region.port.load(device + offsetof(RegionDeviceWords, finish_ticks));
   open.clock.ticks_per_second = region.plan.identity.ticks_per_second;
+  std::vector<ClockSample> unseen;
+  for (const ClockSample& anchor : read_device_anchors(region.port))
+    if (std::none_of(open.clock.anchors.begin(), open.clock.anchors.end(),
+                     [&](const ClockSample& seen) { return seen.host_ns == anchor.host_ns; }))
+      unseen.push_back(anchor);
+  open.clock.anchors.insert(open.clock.anchors.end(), unseen.begin(), unseen.end());
   open.names.merge(read_names(region.port, region.plan.layout));
   RunClock news = open.clock;
-  news.anchors.clear();
+  news.anchors = unseen;
   const auto note = [&](const Expected<void>& put) {
     if (!put && result.file_error.empty()) result.file_error = put.error().message;
   };
@@ -256,7 +276,7 @@ Expected<RecoverResult> recover_run(const std::string& directory,
   const bool has_capture = fs::exists(capture_path, code);
   DeadRegion region;
   if (has_region) {
-    auto taken = take_region(path, report.run_id);
+    auto taken = take_region(path, report.run_id, keeps_its_pages(report));
     if (!taken) return tl::unexpected(taken.error());
     region = std::move(*taken);
   }

@@ -22,7 +22,7 @@ namespace tidemark {
 struct WorkloadLaunch {
   std::string program;
   std::vector<std::byte> args;
-  std::vector<LaneRequest> lanes;  // policies are set by the session
+  std::vector<LaneRequest> lanes;  // policies are set by the session, unless they have theirs
   std::vector<std::string> kernels;
 };
 
@@ -45,6 +45,7 @@ struct RunRequest {
 
   Overflow policy = Overflow::kWait;  // unless the stream has its own
   std::map<StreamId, Overflow> stream_policy;
+  bool lanes_have_policies = false;  // the lanes of the launch keep what they ask for
   std::uint32_t keep_pages = 8;
   std::uint32_t page_bytes = kPageBytesDefault;
   std::uint64_t pool_bytes = 0;

@@ -112,10 +112,14 @@ void latch(const Ending& ending, const RunRequest& request, const std::string& f
   }
 }
 
-// Abort, wait (bounded) for the lanes to close. True if the device left by itself.
-bool wind_down(Device& device, ActiveRun& run) {
+// Abort, wait (bounded) for the lanes to close. Nothing: the device did not leave by itself.
+std::optional<DeviceExit> wind_down(Device& device, ActiveRun& run) {
   run.set_abort();
-  return device.wait(kAbortWaitMs).has_value();
+  return device.wait(kAbortWaitMs);
+}
+
+bool ended_well(const std::optional<DeviceExit>& exit) {
+  return exit && exit->kind == DeviceExit::Kind::kFinished && exit->code == 0;
 }
 
 }  // namespace
@@ -137,11 +141,14 @@ Expected<RunResult> run_session(const RunRequest& request) {
     return tl::unexpected(launched.error());
   const Ending ending = wait_for_device(**device, run, request, signals);
   latch(ending, request, run.fault_text(), report);
-  const bool left = ending.exit.has_value() || wind_down(**device, run);
+  const std::optional<DeviceExit> exit = ending.exit ? ending.exit : wind_down(**device, run);
 
   note_clock(**device, run);
-  run.collect(!left || report.status == "device_fault");
-  if (!left && !(*device)->reset() && report.error)
+  run.collect(!ended_well(exit));
+  if (const std::string fault = run.fault_text();
+      !fault.empty() && report.error && report.error->message != fault)
+    report.error->message += fmt::format("; the device says: {}", fault);
+  if (!exit && !(*device)->reset() && report.error)
     report.error->hint = "the device runs in this process and could not be ended";
   run.close_capture();
 

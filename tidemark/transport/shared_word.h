@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A word that two sides of the region see. Each word has exactly one writer, named where it is
 // declared; the other side only loads. Host and simulated device use std::atomic_ref, CUDA uses
-// cuda::atomic_ref at system scope. SharedQuantum is 16 bytes of a record.
+// cuda::atomic_ref at system scope (claims: at device scope). SharedQuantum is 16 bytes of a
+// record.
 #pragma once
 
 #include <cstdint>

@@ -57,6 +57,12 @@ double rounded(double value) { return std::round(value * 1000) / 1000; }
 }  // namespace
 
 int bench_drain(const BenchOptions& options) {
+  const Platform* platform = find_platform(options.platform);
+  if (platform != nullptr && platform->device != DeviceKind::kSimulated)
+    return report_error({ErrorKind::kUsage,
+                         fmt::format("--platform {}: bench drain fills its pages from threads of "
+                                     "this machine; name a simulated platform",
+                                     options.platform)});
   std::vector<double> drained, copied, streamed, summed;
   for (std::uint32_t round = 0; round < options.rounds; ++round) {
     auto sink = make_bench_sink(options);

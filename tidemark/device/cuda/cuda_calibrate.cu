@@ -45,8 +45,10 @@ bool calibrate_cuda_recorder(CudaCheck& check, cudaStream_t stream, double& ns_p
   const RegionView region(memory, plan->layout);
   bool good = true;
   for (int round = 0; good && round < 3; ++round) {
-    write_records<<<1, 1, 0, stream>>>(region, took_ns);
-    good = check(cudaGetLastError(), "launch of the calibration") &&
+    RegionView parameter = region;
+    void* arguments[] = {&parameter, &took_ns};
+    good = check(cudaLaunchKernel(&write_records, 1, 1, arguments, 0, stream),
+                 "launch of the calibration") &&
            check(cudaStreamSynchronize(stream), "the calibration");
     const double ns = static_cast<double>(*took_ns) / kRecords;
     ns_per_record = round == 0 ? ns : std::min(ns_per_record, ns);

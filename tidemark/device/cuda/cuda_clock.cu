@@ -58,8 +58,9 @@ bool sample_cuda_clock(CudaCheck& check, cudaStream_t stream, ClockSample& sampl
     return false;
   talk->question.store_relaxed(0);
   talk->answer.store_relaxed(0);
-  answer_clock<<<1, 1, 0, stream>>>(talk);
-  bool good = check(cudaGetLastError(), "launch of the clock kernel");
+  void* arguments[] = {&talk};
+  bool good = check(cudaLaunchKernel(&answer_clock, 1, 1, arguments, 0, stream),
+                    "launch of the clock kernel");
   for (std::uint64_t number = 1; good && number <= kQuestions; ++number) {
     ClockSample answer;
     if (!ask(talk, number, answer))

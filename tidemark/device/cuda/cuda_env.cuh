@@ -36,7 +36,12 @@ struct ThreadBlock : SoloBlock {
 
 // A warp that writes one lane together.
 struct WarpBlock {
-  __device__ std::uint32_t rank() const { return threadIdx.x % 32; }
+  // By the hardware's number: in a CTA of several dimensions threadIdx.x alone does not tell.
+  __device__ std::uint32_t rank() const {
+    std::uint32_t lane = 0;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return lane;
+  }
   __device__ std::uint32_t size() const { return 32; }
   __device__ void barrier() const { __syncwarp(); }
   __device__ std::uint64_t broadcast(std::uint64_t value) const {

@@ -39,8 +39,11 @@ class CudaRunner {
   }
 
   bool run() {
-    return (open() && calibrate() && note_clock() && launch() && wait() && note_clock()) ||
-           report_fault();
+    if (!open() || !calibrate() || !note_clock(check_) || !launch() || !wait())
+      return report_fault();
+    CudaCheck late(run_.device);
+    note_clock(late);  // one reading is enough: a busy GPU is no fault of a run that ended well
+    return true;
   }
 
  private:
@@ -67,9 +70,9 @@ class CudaRunner {
     return puller_->open(RegionView(for_kernels_), for_kernels_);
   }
 
-  bool note_clock() {
+  bool note_clock(CudaCheck& check) {
     ClockSample sample;
-    if (!sample_cuda_clock(check_, stream_, sample)) return false;
+    if (!sample_cuda_clock(check, stream_, sample)) return false;
     const std::uint32_t number = words().anchor_count.load_own();
     if (number == kClockAnchorsMax) return true;
     ClockAnchorWords& anchor = words().anchors[number];
@@ -134,7 +137,10 @@ class CudaRunner {
   }
 
   bool report_fault() {
-    write_fault(region_.header(), check_.message());
+    write_fault(region_.header(),
+                check_.failed()
+                    ? check_.message()
+                    : fmt::format("the program gave up on CUDA device {}", check_.device()));
     return false;
   }
 
@@ -151,7 +157,14 @@ class CudaRunner {
 
 }  // namespace
 
-bool run_cuda_program(const CudaRun& run) { return CudaRunner(run).run(); }
+bool run_cuda_program(const CudaRun& run) {
+  auto runner = std::make_unique<CudaRunner>(run);
+  if (runner->run()) return true;
+  // A kernel may still be running, and giving memory back would wait for it. The end of the process
+  // takes all of it.
+  static_cast<void>(runner.release());
+  return false;
+}
 
 Expected<std::vector<CudaDeviceInfo>> cuda_devices() {
   if (std::string why = why_no_cuda(); !why.empty()) return failure(ErrorKind::kDevice, "{}", why);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
+#include "tidemark/base/monotonic_clock.h"
 #include "tidemark/device/cuda/page_puller.cuh"
 
 namespace tidemark {
@@ -8,6 +9,7 @@ namespace {
 
 constexpr std::size_t kFlightPages = 32;
 constexpr std::size_t kFlightsMax = 8;
+constexpr std::uint64_t kBringAtLeastNs = 1'000'000;
 
 }  // namespace
 
@@ -62,11 +64,14 @@ bool PagePuller::bring_free_rings() {
   for (LaneIndex lane = 0; lane < shape.max_lanes; ++lane)
     for (; region_.free_ring(lane).receive(handed_[lane]) != kNoPageIndex; ++handed_[lane])
       rings_changed_ = true;
-  if (!rings_changed_) return true;
+  // Now and then in any case: a slot may have been used again before it was seen here.
+  const std::uint64_t now_ns = monotonic_ns();
+  if (!rings_changed_ && now_ns - brought_ns_ < kBringAtLeastNs) return true;
   const cudaError_t state = cudaEventQuery(rings_brought_);
   if (state == cudaErrorNotReady) return true;
   if (!check_(state, "copy of the free rings")) return false;
   rings_changed_ = false;
+  brought_ns_ = now_ns;
   return check_(cudaMemcpyAsync(near_rings_, region_.free_rings(), region_.rings_bytes(),
                                 cudaMemcpyHostToDevice, ring_stream_),
                 "cudaMemcpyAsync of the free rings") &&

@@ -63,6 +63,7 @@ class PagePuller {
   cudaStream_t ring_stream_ = nullptr;
   cudaEvent_t rings_brought_ = nullptr;
   bool rings_changed_ = true;
+  std::uint64_t brought_ns_ = 0;
   std::vector<std::uint64_t> taken_;      // of each lane, from the outbox
   std::vector<std::uint64_t> forwarded_;  // of each lane, into the region
   std::vector<std::uint64_t> handed_;     // of each lane, seen in its free ring
