@@ -9,6 +9,7 @@
 
 #include "tidemark/cli/bench/bench_span.h"
 #include "tidemark/cli/bench/cuda_bench.h"
+#include "tidemark/cli/bench/thread_places.h"
 #include "tidemark/device/platform_table.h"
 #include "tidemark/device/sim/sim_clock.h"
 #include "tidemark/device/sim/sim_env.h"
@@ -94,6 +95,7 @@ EndToEnd RecorderRig::run(std::uint64_t records) {
   std::vector<std::thread> producers;
   for (LaneIndex lane = 0; lane < options_.lanes; ++lane)
     producers.emplace_back([&, lane] {
+      const ThreadPlace place = ThreadPlace::producer(options_, lane);
       with_record_bytes(options_.record_bytes, [&](auto bytes) {
         Recorder<BenchSpan<bytes()>, SimEnv> recorder(&region_, lane);
         wait_until(go);
@@ -101,7 +103,7 @@ EndToEnd RecorderRig::run(std::uint64_t records) {
         recorder.close();
       });
     });
-  drainer_->start();
+  start_drainer();
   const std::uint64_t begin_ns = monotonic_ns();
   go.store(true, std::memory_order_release);
   for (auto& producer : producers) producer.join();
@@ -172,8 +174,14 @@ EndToEnd RecorderRig::sum_up(std::uint64_t records, double wall_ns) {
   return result;
 }
 
-double RecorderRig::burst_ns_per_record() {
+void RecorderRig::start_drainer() {
+  const ThreadPlace place = ThreadPlace::drainers(options_);
   drainer_->start();
+}
+
+double RecorderRig::burst_ns_per_record() {
+  start_drainer();
+  const ThreadPlace place = ThreadPlace::producer(options_, 0);
   std::vector<double> costs;
   with_record_bytes(options_.record_bytes, [&](auto bytes) {
     Recorder<BenchSpan<bytes()>, SimEnv> recorder(&region_, 0);

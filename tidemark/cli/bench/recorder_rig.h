@@ -37,6 +37,7 @@ class RecorderRig {
 
  private:
   RecorderRig() = default;
+  void start_drainer();
   EndToEnd sum_up(std::uint64_t records, double wall_ns);
 
   BenchOptions options_;

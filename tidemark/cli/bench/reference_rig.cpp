@@ -12,6 +12,7 @@
 #include "tidemark/base/check.h"
 #include "tidemark/cli/bench/bench_sink.h"
 #include "tidemark/cli/bench/reference_exchange.h"
+#include "tidemark/cli/bench/thread_places.h"
 #include "tidemark/device/sim/sim_env.h"
 
 namespace tidemark::cli {
@@ -66,6 +67,7 @@ class Rig {
   }
 
   void start_draining() {
+    const ThreadPlace place = ThreadPlace::drainers(options_);
     for (std::uint32_t thread = 0; thread < options_.drain_threads; ++thread)
       drainers_.emplace_back([this, thread] { drain(thread); });
   }
@@ -114,6 +116,7 @@ double reference_end_to_end(const BenchOptions& options, std::uint32_t page_coun
   std::vector<std::thread> producers;
   for (std::uint32_t lane = 0; lane < options.lanes; ++lane)
     producers.emplace_back([&, lane] {
+      const ThreadPlace place = ThreadPlace::producer(options, lane);
       while (!go.load(std::memory_order_acquire)) ::sched_yield();
       produce(rig.lane(lane), options.record_bytes, 0, records);
       rig.lane(lane).flush();
@@ -132,6 +135,7 @@ double reference_ns_per_record(const BenchOptions& options, std::uint32_t page_c
   one_lane.lanes = 1;
   Rig rig(one_lane, page_count, sink);
   rig.start_draining();
+  const ThreadPlace place = ThreadPlace::producer(one_lane, 0);
   const std::uint64_t per_page = options.page_bytes / options.record_bytes;
   const std::uint64_t pages = std::min<std::uint64_t>(kBurstPages, rig.pages() / 2);
   std::vector<double> costs;
