@@ -30,15 +30,15 @@ void print_list() {
   fmt::print("  {:<20} never waits: what finds no page is refused and counted\n", "drop");
   fmt::print("  {:<20} flight recorder: each lane keeps its newest --keep-pages pages\n",
              "keep-last");
-  fmt::print("\ndevices (-d)\n  {:<20} simulated on this machine, {} processors\n", "sim 0",
-             std::thread::hardware_concurrency());
+  fmt::print("\ndevices (-d)\n  {:<20} simulated on this machine, {} processors\n",
+             fmt::format("{} 0", default_platform().name), std::thread::hardware_concurrency());
   const auto gpus = cuda_devices();
-  if (!gpus) fmt::print("  {:<20} {}\n", "cuda", gpus.error().message);
+  if (!gpus) fmt::print("  {:<20} {}\n", platform_of(DeviceKind::kCuda).name, gpus.error().message);
   for (const auto& gpu : gpus.value_or(std::vector<CudaDeviceInfo>{}))
     fmt::print("  {:<20} {}, {} multiprocessors, {:.1f} GiB, compute capability {}.{}\n",
-               fmt::format("cuda {}", gpu.number), gpu.name, gpu.multiprocessors,
-               static_cast<double>(gpu.memory_bytes) / (1 << 30), gpu.compute_major,
-               gpu.compute_minor);
+               fmt::format("{} {}", platform_of(DeviceKind::kCuda).name, gpu.number), gpu.name,
+               gpu.multiprocessors, static_cast<double>(gpu.memory_bytes) / (1 << 30),
+               gpu.compute_major, gpu.compute_minor);
 }
 
 }  // namespace

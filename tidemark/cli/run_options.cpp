@@ -103,8 +103,9 @@ void bind_recorder_options(CLI::App& command, RunOptions& options) {
   command
       .add_option(
           "--op-timeout-ms", request.op_timeout_ms,
-          "Limit for the whole launch; 0: none (default: none on simulated platforms, 600000 on "
-          "CUDA)")
+          fmt::format("Limit for the whole launch; 0: none (default: none on simulated platforms, "
+                      "{} on CUDA)",
+                      platform_of(DeviceKind::kCuda).op_timeout_ms))
       ->group(group);
   command
       .add_option("--export-limit", options.export_limit,

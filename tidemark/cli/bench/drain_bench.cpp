@@ -10,12 +10,12 @@
 
 #include "tidemark/base/check.h"
 #include "tidemark/capture/streaming_copy.h"
+#include "tidemark/cli/bench/bench_json.h"
 #include "tidemark/cli/bench/bench_sink.h"
 #include "tidemark/cli/bench/recorder_rig.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/device/sim/sim_clock.h"
 #include "tidemark/device/sim/sim_env.h"
-#include "tidemark/session/json.h"
 
 namespace tidemark::cli {
 namespace {
@@ -51,8 +51,6 @@ struct DrainRates {
   double streaming = 0;
   double checksummed = 0;
 };
-
-double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 }  // namespace
 
@@ -96,14 +94,7 @@ int bench_drain(const BenchOptions& options) {
   }
   rapidjson::StringBuffer buffer;
   JsonWriter json(buffer);
-  json.SetIndent(' ', 2);
-  json.StartObject();
-  put(json, "bench", std::string_view("drain"));
-  put(json, "platform", options.platform);
-  put(json, "sink", options.sink);
-  put(json, "lanes", options.lanes);
-  put(json, "drain_threads", options.drain_threads);
-  put(json, "rounds", options.rounds);
+  begin_bench(json, "drain", options);
   put(json, "gb_per_s", rounded(rates.drain));
   put(json, "mrecords_per_s", rounded(rates.drain * 1e3 / options.record_bytes));
   put_key(json, "reference");

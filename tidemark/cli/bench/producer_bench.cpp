@@ -6,12 +6,12 @@
 
 #include <fmt/core.h>
 
+#include "tidemark/cli/bench/bench_json.h"
 #include "tidemark/cli/bench/bench_sink.h"
 #include "tidemark/cli/bench/recorder_rig.h"
 #include "tidemark/cli/bench/reference_rig.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/device/sim/sim_clock.h"
-#include "tidemark/session/json.h"
 
 namespace tidemark::cli {
 namespace {
@@ -101,20 +101,10 @@ Expected<Summary> measure(const BenchOptions& options) {
   return summary;
 }
 
-double rounded(double value) { return std::round(value * 1000) / 1000; }
-
 void print_json(const BenchOptions& options, const Summary& summary) {
   rapidjson::StringBuffer buffer;
   JsonWriter json(buffer);
-  json.SetIndent(' ', 2);
-  json.StartObject();
-  put(json, "bench", std::string_view("producer"));
-  put(json, "platform", options.platform);
-  put(json, "sink", options.sink);
-  put(json, "lanes", options.lanes);
-  put(json, "record_bytes", options.record_bytes);
-  put(json, "drain_threads", options.drain_threads);
-  put(json, "rounds", options.rounds);
+  begin_bench(json, "producer", options);
   put(json, "records", summary.records);
   put(json, "ns_per_record", rounded(summary.ours.ns_per_record));
   put(json, "mrecords_per_s", rounded(summary.ours.mrecords_per_s));
@@ -125,9 +115,7 @@ void print_json(const BenchOptions& options, const Summary& summary) {
   put(json, "limited_by", summary.limited_by);
   put_key(json, "limited_by_numbers");
   json.StartObject();
-  put(json, "stall_share", rounded(summary.typical.stall_share));
-  put(json, "drain_busy_share", rounded(summary.typical.drain_busy_share));
-  put(json, "sink_share", rounded(summary.typical.sink_share));
+  put_shares(json, summary.typical);
   json.EndObject();
   put_key(json, "reference");
   json.StartObject();
