@@ -84,12 +84,10 @@ template <std::uint32_t kBytes>
 __device__ void produce_as_warp(const RegionView& region, const SyntheticArgs& args,
                                 LaneIndex lane) {
   using Span = SyntheticSpan<kBytes>;
-  __shared__ SharedStorage<Recorder<Span, CudaEnv>> room;
   const WarpBlock warp;
-  if (warp.rank() == 0) room.make(&region, lane);
-  __syncwarp();
+  Recorder<Span, CudaEnv> recorder(&region, lane, warp);
   {
-    Pen<Span, CudaEnv, WarpBlock> pen(room.get(), warp);
+    Pen<Span, CudaEnv, WarpBlock> pen(recorder, warp);
     Pace pace(region, args);
     std::uint64_t last_ticks = CudaEnv::now_ticks();
     last_ticks = __shfl_sync(~0u, last_ticks, 0);
@@ -110,7 +108,7 @@ __device__ void produce_as_warp(const RegionView& region, const SyntheticArgs& a
       if (pace.hangs_at(number)) hang();
     }
   }
-  if (warp.rank() == 0) room.get().close();
+  recorder.close();
 }
 
 template <std::uint32_t kBytes>

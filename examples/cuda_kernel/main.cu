@@ -14,9 +14,8 @@ constexpr int kWidth = 4096, kTileRows = 4, kTiles = kWidth / kTileRows, kThread
 __global__ void draw(const __grid_constant__ tidemark::RegionView region,  // [tm]
                      unsigned* next_tile, unsigned char* picture) {
   using Recorder = tidemark::Recorder<tidemark::TaskSpan, tidemark::CudaEnv>;  // [tm]
-  __shared__ tidemark::SharedStorage<Recorder> room;                           // [tm]
+  Recorder recorder(&region, blockIdx.x, tidemark::CtaBlock{});                // [tm]
   __shared__ unsigned tile;
-  if (threadIdx.x == 0) room.make(&region, blockIdx.x);  // [tm]
   for (;;) {
     if (threadIdx.x == 0) tile = atomicAdd(next_tile, 1u);
     __syncthreads();
@@ -35,13 +34,13 @@ __global__ void draw(const __grid_constant__ tidemark::RegionView region,  // [t
       picture[row * kWidth + column] = static_cast<unsigned char>(steps);
     }
     __syncthreads();
-    if (threadIdx.x == 0)                              // [tm]
-      room.get().write({.task_id = tile,               // [tm]
-                        .begin_ticks = begin_ticks,    // [tm]
-                        .end_ticks = Recorder::now(),  // [tm]
-                        .block = blockIdx.x});         // [tm]
+    if (threadIdx.x == 0)                            // [tm]
+      recorder.write({.task_id = tile,               // [tm]
+                      .begin_ticks = begin_ticks,    // [tm]
+                      .end_ticks = Recorder::now(),  // [tm]
+                      .block = blockIdx.x});         // [tm]
   }
-  if (threadIdx.x == 0) room.get().close();  // [tm]
+  recorder.close();  // [tm]
 }
 
 int main(int argc, char** argv) {

@@ -40,6 +40,17 @@ inline void stream_line(unsigned char* to, const unsigned char* from) {
 #endif
 }
 
+// The processor's own look-ahead ends where a page of memory ends: at the beginning of one, asks
+// for the beginning of the next, so that neither its address nor its first lines are waited for. To
+// ask for every line ahead is slower than not to ask.
+inline void look_ahead(const unsigned char* from, const unsigned char* end) {
+  constexpr std::uintptr_t kPage = 4096, kBlock = 1024;
+  const std::uintptr_t in_page = reinterpret_cast<std::uintptr_t>(from) % kPage;
+  if (in_page >= kBlock || static_cast<std::size_t>(end - from) < 2 * kPage) return;
+  for (unsigned line = 0; line < 4; ++line)
+    __builtin_prefetch(from - in_page + kPage + std::size_t{line} * 64);
+}
+
 inline bool on_line(const void* at) { return (reinterpret_cast<std::uintptr_t>(at) & 63) == 0; }
 
 inline void copy_bytes(unsigned char* to, const unsigned char* from, std::size_t bytes) {
@@ -110,6 +121,7 @@ inline std::uint64_t sum_and_copy(unsigned char* to, const void* head, std::size
   const unsigned char* from = body;
   while (left > 0) {
     if (sum.at_block() && left >= StripeSum::kStripesPerBlock) {
+      look_ahead(from, body + body_bytes);
       sum.take_block(to, from);
       from += 64 * StripeSum::kStripesPerBlock;
       to += 64 * StripeSum::kStripesPerBlock;

@@ -47,8 +47,8 @@ DrainThread::DrainThread(Drainer* drainer, std::uint32_t index, LaneRange range)
                                  .lane_count = static_cast<std::uint32_t>(plan.lanes.size()),
                                  .payload_bytes = plan.layout.payload_bytes()};
   for (LaneIndex lane = range.first; lane < range.last; ++lane)
-    lanes_.push_back(
-        Lane{.exchange = {drainer->port_, &plan.layout, lane, expected}, .plan = plan.lanes[lane]});
+    lanes_.emplace_back(LaneExchange(drainer->port_, &plan.layout, lane, expected),
+                        plan.lanes[lane]);
 }
 
 void DrainThread::hand_first_pages() {
@@ -85,14 +85,17 @@ void DrainThread::start() {
   thread_ = std::thread([this] { run(); });
 }
 
-void DrainThread::finish() {
+void DrainThread::begin_finish() {
   if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
     finishing_ = true;
   }
   wake_.notify_all();
-  thread_.join();
+}
+
+void DrainThread::end_finish() {
+  if (thread_.joinable()) thread_.join();
 }
 
 bool DrainThread::finishing() {
@@ -108,7 +111,7 @@ void DrainThread::run() {
   for (;;) {
     const bool last_look = finishing();
     if (last_look) hands_pages_ = false;
-    const bool moved = pass() > 0;
+    const bool moved = pass() > 0 || help() > 0;
     idle_passes = moved ? 0 : idle_passes + 1;
     if (!moved && last_look) break;
     if (!moved) idle_wait(idle_passes);
@@ -139,21 +142,57 @@ std::uint32_t DrainThread::pass() {
   if (!published_.empty())
     drainer_->port_->read(layout.published_word_offset(range_.first), published_.data(),
                           published_.size() * 8);
+  const Visit own{.least_pages = 1, .waits = !hands_pages_};
   std::uint32_t moved = 0;
-  std::uint64_t full_pages = 0;
+  full_pages_ = 0;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     Lane& lane = lanes_[i];
-    // A torn or hostile counter is only a reason to look; the slot itself decides.
-    const std::uint64_t pending =
-        std::min<std::uint64_t>(published_[i] - lane.exchange.received(), layout.shape.ring_slots);
-    if (pending > 0) {
-      full_pages += pending;
-      moved += drain_lane(lane, pending);
-    }
-    if (lane.starving) refill(lane);
+    moved += visit(lane, published_[i], own);
+    const std::uint64_t received = lane.received.load(std::memory_order_relaxed);
+    if (received == lane.seen_received) continue;
+    lane.seen_received = received;
+    lane.last_active_pass = pass_count_;
   }
-  stats_.max_full_pages = std::max(stats_.max_full_pages, full_pages);
+  stats_.max_full_pages = std::max(stats_.max_full_pages, full_pages_);
   if (pass_count_ % kActiveWindow == 0 && moved > 0) count_active();
+  return moved;
+}
+
+std::uint32_t DrainThread::help() {
+  const auto thread_count = static_cast<std::uint32_t>(drainer_->threads_.size());
+  std::uint32_t moved = 0;
+  for (std::uint32_t step = 1; step < thread_count; ++step) {
+    DrainThread& other = *drainer_->threads_[(index_ + step) % thread_count];
+    if (other.lanes_.empty()) continue;
+    others_published_.resize(other.lanes_.size());
+    drainer_->port_->read(drainer_->plan_->layout.published_word_offset(other.range_.first),
+                          others_published_.data(), others_published_.size() * 8);
+    for (std::size_t i = 0; i < other.lanes_.size(); ++i)
+      moved += visit(other.lanes_[i], others_published_[i], {.least_pages = 2, .waits = false});
+    if (moved > 0) break;  // its own lanes come first again
+  }
+  return moved;
+}
+
+std::uint32_t DrainThread::visit(Lane& lane, std::uint64_t published, const Visit& how) {
+  // A torn or hostile counter is only a reason to look; the slot itself decides.
+  const auto pending = [&] {
+    return std::min<std::uint64_t>(published - lane.received.load(std::memory_order_relaxed),
+                                   drainer_->plan_->layout.shape.ring_slots);
+  };
+  const bool owned = owns(lane.exchange.lane());
+  if (pending() < how.least_pages && !(owned && lane.starving.load(std::memory_order_relaxed)))
+    return 0;
+  while (lane.held.exchange(true, std::memory_order_acquire)) {  // pairs with [lane left]
+    if (!how.waits) return 0;
+    ::sched_yield();
+  }
+  std::uint32_t moved = 0;
+  // Another thread may have come first: then the count, read before, lies in the past.
+  if (published > lane.exchange.received()) full_pages_ += pending();
+  if (pending() > 0) moved = drain_lane(lane, pending());
+  if (lane.starving.load(std::memory_order_relaxed)) refill(lane);
+  lane.held.store(false, std::memory_order_release);  // [lane left]
   return moved;
 }
 
@@ -164,6 +203,7 @@ std::uint32_t DrainThread::drain_lane(Lane& lane, std::uint64_t pending) {
     auto received = lane.exchange.receive(lane.plan);
     if (!received) break;
     ++moved;
+    lane.received.store(lane.exchange.received(), std::memory_order_relaxed);
     check_owner(lane, *received);
     lane.exchange.prefetch_next();
     deliver(lane, *received);
@@ -174,11 +214,8 @@ std::uint32_t DrainThread::drain_lane(Lane& lane, std::uint64_t pending) {
   }
   if (moved > 0) {
     tell_progress();
-    lane.last_active_pass = pass_count_;
-    if (!lane.active) {
-      lane.active = true;
+    if (!lane.active.exchange(true, std::memory_order_relaxed))
       drainer_->active_lanes_.fetch_add(1, std::memory_order_relaxed);
-    }
     refill(lane);
   }
   return moved;
@@ -215,7 +252,7 @@ bool DrainThread::learn_plan(Lane& lane) {
 // A page that the lane does not hold is neither read nor given to anybody.
 void DrainThread::check_owner(const Lane& lane, ReceivedPage& received) {
   if (received.page == kNoPageIndex) return;
-  const auto owner = drainer_->page_owner_[received.page].load(std::memory_order_relaxed);
+  const auto owner = drainer_->pages_[received.page].owner.load(std::memory_order_relaxed);
   if (owner == lane.exchange.lane()) return;
   received.page = kNoPageIndex;
   received.fault = PageFault::kBadPageIndex;
@@ -258,8 +295,8 @@ void DrainThread::deliver(Lane& lane, const ReceivedPage& received) {
 
 void DrainThread::recycle(Lane& lane, const ReceivedPage& received) {
   if (received.page == kNoPageIndex) return;
-  drainer_->page_owner_[received.page].store(kHostOwns, std::memory_order_relaxed);
-  std::uint8_t& marks = drainer_->page_marks_[received.page];
+  auto& [owner, marks] = drainer_->pages_[received.page];
+  owner.store(kHostOwns, std::memory_order_relaxed);
   if (lane.plan.record_bytes == 0) marks |= kCarriedFrames;
   if (received.header.generation >= kGenerationMax || received.fault != PageFault::kNone)
     marks |= kWorn;
@@ -280,9 +317,10 @@ void DrainThread::recycle(Lane& lane, const ReceivedPage& received) {
 void DrainThread::refill(Lane& lane) {
   if (lane.plan.reserved_page_count > 0 || !hands_pages_) return;
   if (lane.exchange.held() == 0) {
-    const PageIndex page = drainer_->pool_.take_for_starving(lane.starving);
-    lane.starving = page == kNoPageIndex;
-    if (lane.starving) return;
+    const PageIndex page =
+        drainer_->pool_.take_for_starving(lane.starving.load(std::memory_order_relaxed));
+    lane.starving.store(page == kNoPageIndex, std::memory_order_relaxed);
+    if (page == kNoPageIndex) return;
     hand(lane, page);
   }
   while (lane.exchange.held() < fair_share()) {
@@ -293,14 +331,14 @@ void DrainThread::refill(Lane& lane) {
 }
 
 void DrainThread::hand(Lane& lane, PageIndex page) {
-  std::uint8_t& marks = drainer_->page_marks_[page];
+  auto& [owner, marks] = drainer_->pages_[page];
   const bool records = lane.plan.record_bytes != 0 || lane.plan.stream == 0;
   if ((marks & kWorn) != 0 || (records && (marks & kCarriedFrames) != 0)) {
     const RegionLayout& layout = drainer_->plan_->layout;
     drainer_->port_->zero(layout.page_offset(page), layout.shape.page_bytes);
     marks = 0;
   }
-  drainer_->page_owner_[page].store(lane.exchange.lane(), std::memory_order_relaxed);
+  owner.store(lane.exchange.lane(), std::memory_order_relaxed);
   lane.exchange.hand(page);
 }
 
@@ -317,9 +355,9 @@ std::uint64_t DrainThread::fair_share() const {
 
 void DrainThread::count_active() {
   for (auto& lane : lanes_) {
-    if (!lane.active || pass_count_ - lane.last_active_pass < kActiveWindow * 4) continue;
-    lane.active = false;
-    drainer_->active_lanes_.fetch_sub(1, std::memory_order_relaxed);
+    if (pass_count_ - lane.last_active_pass < kActiveWindow * 4) continue;
+    if (lane.active.exchange(false, std::memory_order_relaxed))
+      drainer_->active_lanes_.fetch_sub(1, std::memory_order_relaxed);
   }
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread of the drainer and the lanes that belong to it.
+// One thread of the drainer and the lanes that belong to it. A thread whose own lanes have nothing
+// helps where several pages wait; whoever visits a lane holds it, so its pages stay in order.
 #pragma once
+
+#include <deque>
 
 #include "tidemark/collect/drainer.h"
 #include "tidemark/collect/lane_exchange.h"
@@ -17,11 +20,14 @@ class DrainThread {
   DrainThread(Drainer* drainer, std::uint32_t index, LaneRange range);
 
   void start();
-  void finish();
+  void begin_finish();
+  void end_finish();
 
-  // One look at every lane: receives, delivers, refills. Returns the pages moved. Public for the
-  // seeded interleaving test, which is its own scheduler.
+  // One look at every lane of its own: receives, delivers, refills. Returns the pages moved. Public
+  // for the seeded interleaving test, which is its own scheduler.
   std::uint32_t pass();
+  // One look at the lanes of the other threads.
+  std::uint32_t help();
   void hand_first_pages();
   void hand_early_pages();  // after every thread has handed the first ones
 
@@ -36,16 +42,29 @@ class DrainThread {
   std::atomic<std::uint64_t> drained_records{0};
 
  private:
-  struct Lane {
+  struct alignas(64) Lane {
+    Lane(LaneExchange lane_exchange, const LanePlan& lane_plan)
+        : exchange(lane_exchange), plan(lane_plan) {}
+
+    std::atomic<bool> held{false};  // somebody visits: exchange and plan are his
     LaneExchange exchange;
-    bool starving = false;  // as the pool counts it
-    bool active = false;    // published something lately
-    LanePlan plan{};
-    std::uint64_t last_active_pass = 0;
+    LanePlan plan;
+    std::atomic<std::uint64_t> received{0};  // of exchange, to look at without visiting
+    std::atomic<bool> starving{false};       // as the pool counts it
+    std::atomic<bool> active{false};         // published something lately
+    std::uint64_t seen_received = 0;         // the owner's: when it last looked
+    std::uint64_t last_active_pass = 0;      // the owner's
+  };
+
+  // How a lane is visited: from how many waiting pages on, and whether to wait for who holds it.
+  struct Visit {
+    std::uint64_t least_pages = 1;
+    bool waits = false;
   };
 
   void run();
   void idle_wait(std::uint32_t idle_passes);
+  std::uint32_t visit(Lane& lane, std::uint64_t published, const Visit& how);
   std::uint32_t drain_lane(Lane& lane, std::uint64_t pending);
   void check_owner(const Lane& lane, ReceivedPage& received);
   void deliver(Lane& lane, const ReceivedPage& received);
@@ -62,9 +81,11 @@ class DrainThread {
   Drainer* drainer_;
   std::uint32_t index_;
   LaneRange range_;
-  std::vector<Lane> lanes_;
+  std::deque<Lane> lanes_;
   std::vector<std::uint64_t> published_;
+  std::vector<std::uint64_t> others_published_;
   std::uint64_t pass_count_ = 0;
+  std::uint64_t full_pages_ = 0;  // found in this pass
   DrainStats stats_;
   std::uint64_t delivered_ns_ = 0;  // when the last page was in the sink
   std::uint64_t told_ns_ = 0;       // when the producers were last told

@@ -11,9 +11,7 @@ Drainer::Drainer(RegionPort* port, const RegionPlan* plan, PageSink* sink, Drain
       sink_(sink),
       inject_(inject),
       pool_(plan->pool_page_count()),
-      page_owner_(plan->layout.shape.page_count),
-      page_marks_(plan->layout.shape.page_count, 0) {
-  for (auto& owner : page_owner_) owner.store(kHostOwns, std::memory_order_relaxed);
+      pages_(plan->layout.shape.page_count) {
   for (const auto& lane : plan->lanes) ledgers_.emplace_back(static_cast<Overflow>(lane.overflow));
   const auto lane_count = static_cast<std::uint64_t>(plan->lanes.size());
   const std::uint32_t thread_count = plan->identity.drain_threads;
@@ -34,7 +32,8 @@ void Drainer::start() {
 }
 
 void Drainer::finish() {
-  for (auto& thread : threads_) thread->finish();
+  for (auto& thread : threads_) thread->begin_finish();
+  for (auto& thread : threads_) thread->end_finish();
 }
 
 void Drainer::drain_now() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The drainer: 1..N threads that receive full pages of all lanes, put them into the sink and give
-// them back. One drainer serves every stream; a lane belongs to exactly one of its threads.
+// them back. One drainer serves every stream; a lane belongs to exactly one of its threads, and an
+// idle thread helps a busy one.
 #pragma once
 
 #include <atomic>
@@ -77,9 +78,13 @@ class Drainer {
   DrainInjection inject_;
   PagePool pool_;
   // Of each page: the lane it was handed to, and what must happen before it is handed again.
-  // Touched only by the thread whose lane holds the page; the pool's lock passes it on.
-  std::vector<std::atomic<LaneIndex>> page_owner_;
-  std::vector<std::uint8_t> page_marks_;
+  // Touched only by who visits the lane that holds the page; the pool's lock passes it on. A line
+  // each: neighbours belong to lanes of different threads.
+  struct alignas(64) PageState {
+    std::atomic<LaneIndex> owner{kHostOwns};
+    std::uint8_t marks = 0;
+  };
+  std::vector<PageState> pages_;
   std::atomic<std::uint32_t> active_lanes_{0};
   std::vector<LaneLedger> ledgers_;
   std::vector<std::unique_ptr<DrainThread>> threads_;

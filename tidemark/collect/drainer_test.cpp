@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tidemark/collect/drain_thread.h"
 #include "tidemark/collect/leftover_pages.h"
 #include "tidemark/collect/testing/keeping_sink.h"
 #include "tidemark/collect/testing/planned_region.h"
@@ -122,6 +123,49 @@ TEST(Drainer, DeliversEveryRecordUnderWaitWithOneToFourThreads) {
     EXPECT_EQ(recording.total_.delivered, 7u * 3000) << threads << " threads";
     EXPECT_EQ(recording.drainer_->stats().pages, recording.total_.pages);
     EXPECT_EQ(recording.drainer_->drained_records(), 7u * 3000);
+  }
+}
+
+TEST(Drainer, AThreadWithNothingToDoTakesPagesThatWaitOnLanesOfAnother) {
+  Recording recording({.lanes = 4, .pages = 16, .drain_threads = 2});
+  Drainer& drainer = *recording.drainer_;
+  Recorder<TaskSpan, SimEnv> recorder(&recording.region_.view(), 0);
+  ASSERT_TRUE(drainer.thread(0).owns(0));
+  ASSERT_GE(drainer.held_pages(0), 2u);
+  std::uint64_t next = 0;
+  const auto publish_page = [&] {
+    ASSERT_TRUE(recorder.write(span_of(next++)));
+    recorder.flush();
+  };
+  publish_page();
+  EXPECT_EQ(drainer.thread(1).pass(), 0u);
+  EXPECT_EQ(drainer.thread(1).help(), 0u) << "one page is not worth a change of hands";
+  publish_page();
+  EXPECT_EQ(drainer.thread(1).pass(), 0u);
+  EXPECT_EQ(drainer.thread(1).help(), 2u);
+  EXPECT_EQ(drainer.thread(0).pass(), 0u);
+  for (int page = 0; page < 40; ++page) {  // more than the lane ever holds: it was refilled
+    publish_page();
+    if (page % 2 == 0) continue;
+    EXPECT_EQ(drainer.thread(1).help(), 2u);
+  }
+  publish_page();
+  EXPECT_EQ(drainer.thread(0).pass(), 1u);
+  recorder.close();
+  const auto found = recording.sink_.spans_of(0);
+  EXPECT_EQ(found.numbers.size(), next);
+  EXPECT_EQ(found.wrong, 0u);
+  EXPECT_EQ(recording.sink_.twice(), 0u);
+  EXPECT_EQ(drainer.stats().faults.total(), 0u);
+}
+
+TEST(Drainer, BusyLanesOfOneThreadAreDrainedByAllOfThemOnceEach) {
+  for (std::uint32_t round = 0; round < 8; ++round) {
+    Recording recording({.lanes = 16, .pages = 40 + round, .drain_threads = 4});
+    recording.run(0, 4, 5000);  // all belong to the first thread
+    recording.expect_truth(4 * 5000);
+    EXPECT_EQ(recording.total_.delivered, 4u * 5000);
+    EXPECT_EQ(recording.drainer_->stats().pages, recording.total_.pages);
   }
 }
 

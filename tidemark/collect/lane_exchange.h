@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's side of one lane: receives full pages, hands out free ones, and keeps its own counts
-// of both. Belongs to exactly one drain thread. What the device says is checked here; a page that
+// of both. Used by one drain thread at a time. What the device says is checked here; a page that
 // fails comes back as a fault and is still accounted for.
 #pragma once
 
@@ -45,15 +45,15 @@ class LaneExchange {
     return result;
   }
 
-  // Asks for the next page's header while the one before is still being copied: it stands in the
-  // producer's cache and would be waited for.
+  // Asks for the next page's header and first records while the one before is still being copied:
+  // they stand in the producer's cache and would be waited for.
   void prefetch_next() const {
     if (held() == 0 || port_->in_place(0) == nullptr) return;
     const std::uint64_t slot = port_->load(layout_->full_ring_offset(lane_) + slot_at(received_));
     const PageIndex page = decode_slot(slot, received_);
     if (page >= layout_->shape.page_count) return;
-    __builtin_prefetch(port_->in_place(layout_->page_offset(page)));
-    __builtin_prefetch(port_->in_place(layout_->page_offset(page) + 64));
+    const unsigned char* next = port_->in_place(layout_->page_offset(page));
+    for (std::uint32_t line = 0; line < 4; ++line) __builtin_prefetch(next + line * 64);
   }
 
   // The caller keeps handed - received within the ring.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -44,9 +45,9 @@ class PagePool {
     free_.push_back(page);
   }
 
+  // Asked for every page: without the lock.
   [[nodiscard]] bool anybody_starves() const {
-    const std::lock_guard lock(mutex_);
-    return starving_ > 0;
+    return starving_.load(std::memory_order_relaxed) > 0;
   }
   [[nodiscard]] std::uint32_t page_count() const { return page_count_; }
   [[nodiscard]] std::uint32_t min_free() const {
@@ -69,7 +70,7 @@ class PagePool {
   const std::uint32_t page_count_;
   mutable std::mutex mutex_;
   std::vector<PageIndex> free_;
-  std::uint32_t starving_ = 0;
+  std::atomic<std::uint32_t> starving_{0};
   std::uint32_t min_free_ = 0;
 };
 

@@ -64,7 +64,8 @@ class Recorder;
 // A recorder's hot state by value, so that a loop keeps it in registers: where the next record
 // goes, how many still fit into the page, and the stamp. While a pen is out, the recorder is
 // written only through it; the pen's end gives the state back. Every thread of a block holds its
-// own pen on the one recorder, and all of them call the same functions with the same counts.
+// own recorder and pen; rank 0's recorder has the lane, and all call the same functions with the
+// same counts.
 template <TraceRecord R, class Env, class Block = SoloBlock>
 class Pen {
  public:
@@ -196,6 +197,10 @@ class Recorder : public LaneWriter<Env> {
   Recorder() = default;
   TM_DEVICE Recorder(const RegionView* region, LaneIndex lane)
       : LaneWriter<Env>(region, lane, R::kBytes) {}
+  // Every thread of a block makes one; that of rank 0 holds the lane, the others are disabled.
+  template <class Block>
+  TM_DEVICE Recorder(const RegionView* region, LaneIndex lane, const Block& block)
+      : Recorder(block.rank() == 0 ? Recorder(region, lane) : Recorder()) {}
 
   TM_DEVICE static std::uint64_t now() { return Env::now_ticks(); }
 
@@ -211,7 +216,7 @@ class Recorder : public LaneWriter<Env> {
     return true;
   }
 
-  // Every thread of the block calls this with the same count; the recorder is shared by them.
+  // Every thread of the block calls this on its own recorder, with the same count.
   template <class Block, class Make>
   TM_DEVICE std::uint64_t write_many(Block& block, std::uint64_t count, const Make& make) {
     return Pen<R, Env, Block>(*this, block).write_many(count, make);

@@ -56,18 +56,16 @@ __global__ void produce_as_threads(const __grid_constant__ RegionView region, st
 template <std::uint32_t kBytes>
 __global__ void produce_as_warps(const __grid_constant__ RegionView region, std::uint64_t records,
                                  LaneTimes* times) {
-  __shared__ SharedStorage<Recorder<BenchSpan<kBytes>, CudaEnv>> room;
   const WarpBlock warp;
   LaneTimes time{};
-  if (warp.rank() == 0) room.make(&region, blockIdx.x);
-  __syncwarp();
+  Recorder<BenchSpan<kBytes>, CudaEnv> recorder(&region, blockIdx.x, warp);
   time.begin_ticks = CudaEnv::now_ticks();
   {
-    Pen<BenchSpan<kBytes>, CudaEnv, WarpBlock> pen(room.get(), warp);
+    Pen<BenchSpan<kBytes>, CudaEnv, WarpBlock> pen(recorder, warp);
     pen.write_many(records, [](std::uint64_t i) { return make_record<kBytes, false>(i); });
   }
   if (warp.rank() != 0) return;
-  room.get().close();
+  recorder.close();
   time.end_ticks = CudaEnv::now_ticks();
   times[blockIdx.x] = time;
 }

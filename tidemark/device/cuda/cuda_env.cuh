@@ -4,8 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <new>
-#include <utility>
 
 #include "tidemark/record/recorder.h"
 
@@ -49,16 +47,20 @@ struct WarpBlock {
   }
 };
 
-// Room for a T in shared memory, where a T with initialisers may not stand by itself.
-template <class T>
-struct SharedStorage {
-  alignas(T) unsigned char bytes[sizeof(T)];
-
-  template <class... Args>
-  __device__ T& make(Args&&... args) {
-    return *new (bytes) T(std::forward<Args>(args)...);
+// All threads of a CTA.
+struct CtaBlock {
+  __device__ std::uint32_t rank() const {
+    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   }
-  __device__ T& get() { return *reinterpret_cast<T*>(bytes); }
+  __device__ std::uint32_t size() const { return blockDim.x * blockDim.y * blockDim.z; }
+  __device__ void barrier() const { __syncthreads(); }
+  __device__ std::uint64_t broadcast(std::uint64_t value) const {
+    __shared__ std::uint64_t first;
+    __syncthreads();  // the last broadcast was read
+    if (rank() == 0) first = value;
+    __syncthreads();
+    return first;
+  }
 };
 
 }  // namespace tidemark
