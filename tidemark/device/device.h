@@ -11,6 +11,7 @@
 
 #include "tidemark/base/expected.h"
 #include "tidemark/device/clock_sample.h"
+#include "tidemark/device/device_memory.h"
 #include "tidemark/device/platform_table.h"
 #include "tidemark/device/process_identity.h"
 #include "tidemark/device/region_file.h"
@@ -21,6 +22,7 @@ struct LaunchRequest {
   std::string program;
   std::span<const std::byte> args;
   const RegionFile* region = nullptr;
+  const DeviceMemory* memory = nullptr;  // null: the program needs none
 };
 
 struct DeviceExit {

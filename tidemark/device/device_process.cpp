@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "tidemark/device/cuda/cuda_program.h"
+#include "tidemark/device/device_memory.h"
 #include "tidemark/device/fault_text.h"
 #include "tidemark/device/program.h"
 #include "tidemark/device/sim/sim_env.h"
@@ -57,7 +58,7 @@ int run_program(const ProgramRun& run) {
     write_fault(region.header(), fmt::format("no device program {}", run.program));
     return kExitDeviceFault;
   }
-  DeviceContext context(region, run.args);
+  DeviceContext context(region, run.args, run.memory);
   RegionDeviceWords& words = region.header().device;
   words.launch_ticks.store_release(SimEnv::now_ticks());
   program(context);
@@ -65,11 +66,14 @@ int run_program(const ProgramRun& run) {
   return 0;
 }
 
-void run_device_process(const SupervisorMessage& launch, UniqueFd region, int host_socket) {
+void run_device_process(const SupervisorMessage& launch, UniqueFd region, UniqueFd memory,
+                        int host_socket) {
   ::prctl(PR_SET_NAME, "tidemark-device");
   auto mapping = map_region(region.get(), "region", launch.region_bytes);
   if (!mapping) ::_exit(kExitBadLaunch);
   ::madvise(mapping->base(), mapping->bytes(), MADV_DONTDUMP);
+  auto own_memory = DeviceMapping::map(memory.get(), launch.memory_bytes);
+  if (!own_memory) ::_exit(kExitBadLaunch);
   const RegionView view(mapping->base());
   const ProcessIdentity self = this_process();
   view.header().device.device_pid.store_relaxed(self.pid);
@@ -84,6 +88,7 @@ void run_device_process(const SupervisorMessage& launch, UniqueFd region, int ho
                    .device = launch.device_number,
                    .region = mapping->base(),
                    .region_bytes = mapping->bytes(),
+                   .memory = own_memory->base(),
                    .args = {reinterpret_cast<const std::byte*>(launch.args), launch.args_bytes}});
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(stop.get(), &one, sizeof(one));

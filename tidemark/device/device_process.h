@@ -16,7 +16,7 @@ namespace tidemark {
 struct SupervisorMessage;
 
 [[noreturn]] void run_device_process(const SupervisorMessage& launch, UniqueFd region,
-                                     int host_socket);
+                                     UniqueFd memory, int host_socket);
 
 struct ProgramRun {
   std::string program;
@@ -25,6 +25,7 @@ struct ProgramRun {
   std::uint32_t device = 0;
   void* region = nullptr;  // mapped here
   std::uint64_t region_bytes = 0;
+  void* memory = nullptr;  // the device's own
   std::span<const std::byte> args;
 };
 

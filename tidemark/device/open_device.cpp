@@ -72,7 +72,11 @@ class ProcessDevice : public PlatformDevice {
     message.args_bytes = static_cast<std::uint32_t>(request.args.size());
     std::memcpy(message.args, request.args.data(), request.args.size());
     std::strncpy(message.program, request.program.c_str(), kProgramNameBytes - 1);
-    if (auto sent = supervisor_->send(message, request.region->fd.get()); !sent) return sent;
+    message.memory_bytes = request.memory == nullptr ? 0 : request.memory->bytes();
+    const int files[] = {request.region->fd.get(),
+                         request.memory == nullptr ? -1 : request.memory->fd()};
+    const std::size_t file_count = request.memory == nullptr ? 1 : 2;
+    if (auto sent = supervisor_->send(message, std::span(files, file_count)); !sent) return sent;
     const auto reply = supervisor_->receive(kLaunchWaitMs);
     if (!reply || reply->word != SupervisorWord::kStarted)
       return failure(ErrorKind::kDevice, "the supervisor did not start a device process: {}",
@@ -128,6 +132,11 @@ class ThreadDevice : public PlatformDevice {
     auto mapping =
         map_region(request.region->fd.get(), request.region->path, request.region->bytes);
     if (!mapping) return tl::unexpected(mapping.error());
+    if (request.memory != nullptr) {
+      auto memory = DeviceMapping::map(request.memory->fd(), request.memory->bytes());
+      if (!memory) return tl::unexpected(memory.error());
+      memory_ = std::move(*memory);
+    }
     args_.assign(request.args.begin(), request.args.end());
     const RegionView view(mapping->base());
     const ProcessIdentity self = this_process();
@@ -140,6 +149,7 @@ class ThreadDevice : public PlatformDevice {
                                 .device = number_,
                                 .region = mapping.base(),
                                 .region_bytes = mapping.bytes(),
+                                .memory = memory_.base(),
                                 .args = args_});
       const std::uint64_t one = 1;
       [[maybe_unused]] const auto written = ::write(done_.get(), &one, sizeof(one));
@@ -164,6 +174,7 @@ class ThreadDevice : public PlatformDevice {
 
  private:
   UniqueFd done_;
+  DeviceMapping memory_;
   std::vector<std::byte> args_;
   int exit_code_ = 0;
   std::thread thread_;

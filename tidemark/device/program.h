@@ -14,16 +14,24 @@
 #include <vector>
 
 #include "tidemark/base/check.h"
+#include "tidemark/runtime/runtime_status.h"
 #include "tidemark/transport/region.h"
 
 namespace tidemark {
 
 class DeviceContext {
  public:
-  DeviceContext(RegionView region, std::span<const std::byte> args)
-      : region_(region), args_(args) {}
+  DeviceContext(RegionView region, std::span<const std::byte> args, void* memory = nullptr)
+      : region_(region), args_(args), memory_(memory) {}
 
   [[nodiscard]] const RegionView& region() const { return region_; }
+
+  // The device's memory outside of the region; null: the program asked for none.
+  [[nodiscard]] void* memory() const { return memory_; }
+  // Where the runtime tells what it does.
+  [[nodiscard]] RuntimeStatus* status() const {
+    return static_cast<RuntimeStatus*>(region_.status());
+  }
 
   template <class Args>
   [[nodiscard]] Args args() const {
@@ -49,6 +57,7 @@ class DeviceContext {
  private:
   RegionView region_;
   std::span<const std::byte> args_;
+  void* memory_;
 };
 
 using DeviceProgram = void (*)(DeviceContext&);

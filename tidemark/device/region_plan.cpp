@@ -34,6 +34,7 @@ Expected<void> check_request(const RegionRequest& request) {
   if (lane_count < 1 || lane_count > kMaxLanesLimit)
     return failure(ErrorKind::kUsage, "{} lanes: a region has from 1 to {}", lane_count,
                    kMaxLanesLimit);
+  CHECK(request.status_bytes <= kStatusBytesLimit);
   for (const auto& lane : request.lanes) {
     CHECK(lane.record_bytes % kQuantumBytes == 0);
     CHECK(lane.record_bytes <= request.page_bytes - kPageHeaderBytes);
@@ -100,6 +101,7 @@ Expected<RegionPlan> plan_region(const RegionRequest& request) {
           std::clamp<std::uint64_t>(pool_pages, kEventPages, kRingSlotsDefaultMax))),
       .page_bytes = request.page_bytes,
       .page_count = static_cast<std::uint32_t>(std::max<std::uint64_t>(next_page, 1)),
+      .status_bytes = static_cast<std::uint32_t>(request.status_bytes),
   };
   if (next_page > 0xFFFFFFFEull || !is_possible(shape))
     return failure(ErrorKind::kUsage, "{} pages of {} bytes: larger than a region can be",

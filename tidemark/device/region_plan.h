@@ -36,6 +36,7 @@ struct RegionRequest {
   std::uint32_t drain_timeout_ms = 30'000;
   std::uint64_t ticks_per_second = 1'000'000'000;
   std::uint64_t run_id = 0;
+  std::uint64_t status_bytes = 0;  // of a task runtime
   std::uint32_t rank = 0;
   std::uint32_t device = 0;
 };

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <array>
 #include <cstring>
 #include <memory>
 
@@ -23,28 +24,32 @@ std::unique_ptr<Supervisor>& instance() {
   return supervisor;
 }
 
-bool send_message(int socket, const SupervisorMessage& message, int passed_fd) {
+constexpr std::size_t kPassedMax = 2;
+
+bool send_message(int socket, const SupervisorMessage& message, std::span<const int> passed) {
   iovec part{const_cast<SupervisorMessage*>(&message), sizeof(message)};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(kPassedMax * sizeof(int))] = {};
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
-  if (passed_fd >= 0) {
+  CHECK(passed.size() <= kPassedMax);
+  if (!passed.empty()) {
     header.msg_control = control;
-    header.msg_controllen = sizeof(control);
+    header.msg_controllen = CMSG_SPACE(passed.size_bytes());
     cmsghdr* pass = CMSG_FIRSTHDR(&header);
     pass->cmsg_level = SOL_SOCKET;
     pass->cmsg_type = SCM_RIGHTS;
-    pass->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(pass), &passed_fd, sizeof(int));
+    pass->cmsg_len = CMSG_LEN(passed.size_bytes());
+    std::memcpy(CMSG_DATA(pass), passed.data(), passed.size_bytes());
   }
   return ::sendmsg(socket, &header, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(message));
 }
 
 // False at end of file: the other side is gone.
-bool receive_message(int socket, SupervisorMessage& message, UniqueFd* passed_fd) {
+bool receive_message(int socket, SupervisorMessage& message,
+                     std::array<UniqueFd, kPassedMax>& passed) {
   iovec part{&message, sizeof(message)};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(kPassedMax * sizeof(int))] = {};
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
@@ -55,11 +60,13 @@ bool receive_message(int socket, SupervisorMessage& message, UniqueFd* passed_fd
   while (got < 0 && errno == EINTR);
   if (got != static_cast<ssize_t>(sizeof(message))) return false;
   for (cmsghdr* pass = CMSG_FIRSTHDR(&header); pass != nullptr; pass = CMSG_NXTHDR(&header, pass))
-    if (pass->cmsg_type == SCM_RIGHTS) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(pass), sizeof(int));
-      if (passed_fd != nullptr) passed_fd->reset(fd);
-    }
+    if (pass->cmsg_type == SCM_RIGHTS)
+      for (std::size_t i = 0; i < kPassedMax && CMSG_LEN((i + 1) * sizeof(int)) <= pass->cmsg_len;
+           ++i) {
+        int fd = -1;
+        std::memcpy(&fd, CMSG_DATA(pass) + i * sizeof(int), sizeof(int));
+        passed[i].reset(fd);
+      }
   return true;
 }
 
@@ -83,13 +90,13 @@ class SupervisorLoop {
  private:
   void handle_message() {
     SupervisorMessage message;
-    UniqueFd region;
-    if (!receive_message(socket_, message, &region)) leave();
+    std::array<UniqueFd, kPassedMax> files;
+    if (!receive_message(socket_, message, files)) leave();
     if (message.word == SupervisorWord::kKill && device_pid_ > 0) ::kill(device_pid_, SIGKILL);
-    if (message.word == SupervisorWord::kLaunch) launch(message, std::move(region));
+    if (message.word == SupervisorWord::kLaunch) launch(message, files);
   }
 
-  void launch(SupervisorMessage& message, UniqueFd region) {
+  void launch(SupervisorMessage& message, std::array<UniqueFd, kPassedMax>& files) {
     message.program[kProgramNameBytes - 1] = 0;
     const pid_t self = ::getpid();
     const pid_t pid = device_pid_ > 0 ? -1 : ::fork();
@@ -97,20 +104,20 @@ class SupervisorLoop {
       SupervisorMessage refused;
       refused.word = SupervisorWord::kRefused;
       refused.status = device_pid_ > 0 ? EBUSY : errno;
-      send_message(socket_, refused, -1);
+      send_message(socket_, refused, {});
       return;
     }
     if (pid == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (::getppid() != self) ::_exit(1);
-      run_device_process(message, std::move(region), socket_);
+      run_device_process(message, std::move(files[0]), std::move(files[1]), socket_);
     }
     device_pid_ = pid;
     device_fd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     SupervisorMessage started;
     started.word = SupervisorWord::kStarted;
     started.device = identify_process(static_cast<std::uint32_t>(pid));
-    send_message(socket_, started, -1);
+    send_message(socket_, started, {});
   }
 
   void collect_exit(int options) {
@@ -121,7 +128,7 @@ class SupervisorLoop {
     SupervisorMessage exited;
     exited.word = SupervisorWord::kExited;
     exited.status = status;
-    send_message(socket_, exited, -1);
+    send_message(socket_, exited, {});
   }
 
   // The host is gone. The device process notices by itself; if it does not, it is ended here.
@@ -174,8 +181,8 @@ Supervisor::~Supervisor() {
 
 Supervisor* Supervisor::current() { return instance().get(); }
 
-Expected<void> Supervisor::send(const SupervisorMessage& message, int passed_fd) {
-  if (!send_message(socket_.get(), message, passed_fd))
+Expected<void> Supervisor::send(const SupervisorMessage& message, std::span<const int> passed_fds) {
+  if (!send_message(socket_.get(), message, passed_fds))
     return failure(ErrorKind::kDevice, "the supervisor is gone: {}", std::strerror(errno));
   return {};
 }
@@ -184,7 +191,8 @@ std::optional<SupervisorMessage> Supervisor::receive(std::uint32_t timeout_ms) {
   pollfd watched{socket_.get(), POLLIN, 0};
   if (::poll(&watched, 1, static_cast<int>(timeout_ms)) <= 0) return std::nullopt;
   SupervisorMessage message;
-  if (receive_message(socket_.get(), message, nullptr)) return message;
+  std::array<UniqueFd, kPassedMax> none;
+  if (receive_message(socket_.get(), message, none)) return message;
   message.word = SupervisorWord::kExited;
   message.status = -1;
   return message;

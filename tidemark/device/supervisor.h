@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "tidemark/base/expected.h"
 #include "tidemark/base/unique_fd.h"
@@ -25,6 +26,7 @@ struct SupervisorMessage {
   std::int32_t status = 0;  // wait status, or errno
   ProcessIdentity device;
   std::uint64_t region_bytes = 0;
+  std::uint64_t memory_bytes = 0;  // 0: no second file comes with it
   DeviceKind kind = DeviceKind::kSimulated;
   std::uint32_t keeps_pages = 0;
   std::uint32_t device_number = 0;
@@ -43,7 +45,8 @@ class Supervisor {
   static Supervisor* current();
 
   [[nodiscard]] int socket() const { return socket_.get(); }
-  Expected<void> send(const SupervisorMessage& message, int passed_fd = -1);
+  // Passes the files of a launch along: the region, and the device's memory if there is some.
+  Expected<void> send(const SupervisorMessage& message, std::span<const int> passed_fds = {});
   // Nothing if no message came within timeout_ms; kExited with status -1 if the supervisor died.
   std::optional<SupervisorMessage> receive(std::uint32_t timeout_ms);
 

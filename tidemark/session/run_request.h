@@ -12,11 +12,25 @@
 
 #include "tidemark/collect/drainer.h"
 #include "tidemark/device/device.h"
+#include "tidemark/device/device_memory.h"
 #include "tidemark/device/platform_table.h"
 #include "tidemark/device/region_plan.h"
+#include "tidemark/runtime/runtime_config.h"
 #include "tidemark/session/run_report.h"
 
 namespace tidemark {
+
+struct ResultCheck;
+
+// What a task runtime needs besides: its sizes, its memory, and what the host does with it.
+struct RuntimeLaunch {
+  RuntimeConfig config;
+  std::uint64_t memory_bytes = 0;
+  // Fills the memory before launch; returns the status as the host leaves it, or nothing.
+  std::function<Expected<std::vector<std::byte>>(DeviceMemory&)> prepare;
+  // Compares the results with a reference.
+  std::function<Expected<ResultCheck>(const DeviceMemory&)> check;
+};
 
 // What a workload needs of the device: its lanes, and the program that writes into them.
 struct WorkloadLaunch {
@@ -24,12 +38,15 @@ struct WorkloadLaunch {
   std::vector<std::byte> args;
   std::vector<LaneRequest> lanes;  // policies are set by the session, unless they have theirs
   std::vector<std::string> kernels;
+  std::optional<RuntimeLaunch> runtime;
 };
 
 struct RunProgress {
   std::uint64_t elapsed_ms = 0;
   std::uint64_t records = 0;
   std::uint64_t pages = 0;
+  std::uint64_t tasks_submitted = 0;
+  std::uint64_t tasks_completed = 0;
 };
 
 struct RunRequest {

@@ -16,7 +16,7 @@
 namespace tidemark {
 
 inline constexpr std::uint64_t kRegionMagic = 0x314745524B524D54ull;  // "TMRKREG1"
-inline constexpr std::uint32_t kRegionAbiVersion = 1;
+inline constexpr std::uint32_t kRegionAbiVersion = 2;
 inline constexpr std::uint32_t kDrainThreadsMax = 16;
 
 // Writer: host, before any other process sees the region. Constant afterwards.
@@ -145,6 +145,8 @@ class RegionView {
   TM_DEVICE NameTable names() const {
     return {at<NameSlot>(layout_.names_offset), layout_.shape.name_slots};
   }
+  // What a runtime says of itself; transport does not know what it means.
+  TM_DEVICE void* status() const { return at<unsigned char>(layout_.status_offset); }
   TM_DEVICE PageHeader& page(PageIndex page) const {
     return *reinterpret_cast<PageHeader*>(page_base(page));
   }

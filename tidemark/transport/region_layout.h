@@ -2,7 +2,7 @@
 // Where everything stands in a region, as a pure function of its shape. Both sides compute the
 // layout; nobody follows an offset that the other side could have changed.
 //
-//   header │ lane table │ published counters │ free rings │ full rings │ names │ pages …
+//   header │ lane table │ published counters │ free rings │ full rings │ names │ status │ pages …
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,14 @@ struct RegionShape {
   std::uint32_t page_bytes = kPageBytesDefault;
   std::uint32_t page_count = 8;    // pool and reserved pages together
   std::uint32_t name_slots = 256;  // power of two
+  std::uint32_t status_bytes = 0;  // of the runtime: counts, progress, its error
 };
 
 inline constexpr std::uint32_t kMaxLanesLimit = 1u << 16;
 inline constexpr std::uint32_t kRingSlotsLimit = 1u << 16;
 inline constexpr std::uint32_t kNameSlotsLimit = 1u << 16;
 inline constexpr std::uint32_t kRegionHeaderBytes = 4096;
+inline constexpr std::uint32_t kStatusBytesLimit = 1u << 26;
 inline constexpr std::uint64_t kRegionBytesLimit = std::uint64_t{1} << 42;
 
 struct RegionLayout {
@@ -35,6 +37,7 @@ struct RegionLayout {
   std::uint64_t free_rings_offset = 0;
   std::uint64_t full_rings_offset = 0;
   std::uint64_t names_offset = 0;
+  std::uint64_t status_offset = 0;
   std::uint64_t pages_offset = 0;
   std::uint64_t total_bytes = 0;
 
@@ -65,7 +68,8 @@ TM_DEVICE constexpr bool is_possible(const RegionShape& shape) {
          shape.page_bytes >= kPageBytesMin && shape.page_bytes <= kPageBytesMax &&
          shape.page_bytes % kPageHeaderBytes == 0 && shape.page_count >= 1 &&
          std::uint64_t{shape.page_count} * shape.page_bytes <= kRegionBytesLimit &&
-         is_power_of_two(shape.name_slots) && shape.name_slots <= kNameSlotsLimit;
+         is_power_of_two(shape.name_slots) && shape.name_slots <= kNameSlotsLimit &&
+         shape.status_bytes <= kStatusBytesLimit;
 }
 
 TM_DEVICE constexpr RegionLayout lay_out(const RegionShape& shape) {
@@ -77,7 +81,8 @@ TM_DEVICE constexpr RegionLayout lay_out(const RegionShape& shape) {
   layout.free_rings_offset = round_up(layout.published_offset + shape.max_lanes * 8ull, 4096);
   layout.full_rings_offset = round_up(layout.free_rings_offset + ring_bytes, 4096);
   layout.names_offset = round_up(layout.full_rings_offset + ring_bytes, 4096);
-  layout.pages_offset = round_up(layout.names_offset + shape.name_slots * sizeof(NameSlot), 4096);
+  layout.status_offset = round_up(layout.names_offset + shape.name_slots * sizeof(NameSlot), 4096);
+  layout.pages_offset = round_up(layout.status_offset + shape.status_bytes, 4096);
   layout.total_bytes =
       round_up(layout.pages_offset + std::uint64_t{shape.page_count} * shape.page_bytes, 4096);
   return layout;

@@ -21,6 +21,8 @@ namespace tidemark {
 #if defined(__CUDACC__)
 template <class T>
 using SharedRef = cuda::atomic_ref<T, cuda::thread_scope_system>;
+template <class T>
+using DeviceRef = cuda::atomic_ref<T, cuda::thread_scope_device>;
 inline constexpr auto kRelaxed = cuda::memory_order_relaxed;
 inline constexpr auto kAcquire = cuda::memory_order_acquire;
 inline constexpr auto kRelease = cuda::memory_order_release;
@@ -28,6 +30,8 @@ inline constexpr auto kAcqRel = cuda::memory_order_acq_rel;
 #else
 template <class T>
 using SharedRef = std::atomic_ref<T>;
+template <class T>
+using DeviceRef = std::atomic_ref<T>;
 inline constexpr auto kRelaxed = std::memory_order_relaxed;
 inline constexpr auto kAcquire = std::memory_order_acquire;
 inline constexpr auto kRelease = std::memory_order_release;

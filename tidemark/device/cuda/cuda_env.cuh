@@ -27,6 +27,17 @@ struct CudaEnv {
   }
 };
 
+// For units of the runtime, which wait for words of their own device.
+struct CudaUnitEnv : CudaEnv {
+  template <class Word>
+  __device__ static void sleep(Word&, std::uint32_t) {
+    __nanosleep(1000);
+  }
+  template <class Word>
+  __device__ static void wake(Word&) {}
+  __device__ static void pause(std::uint32_t) { __nanosleep(100); }
+};
+
 // One thread that writes a lane alone.
 struct ThreadBlock : SoloBlock {
   static constexpr std::uint32_t kBurst = 8;  // records stored back to back by write_many

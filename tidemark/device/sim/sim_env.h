@@ -3,8 +3,11 @@
 // time stamp counter where it runs at a constant rate, else the monotonic clock in nanoseconds.
 #pragma once
 
+#include <linux/futex.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cstdint>
 
@@ -51,6 +54,19 @@ struct SimEnv {
     ::clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
   }
 
+  // Until somebody wakes the word, it is not `heard` any more, or twenty milliseconds are over.
+  template <class Word>
+  static void sleep(Word& word, std::uint32_t heard) {
+    static_assert(sizeof(Word) == 4);
+    const timespec time{.tv_sec = 0, .tv_nsec = kSleepNs};
+    ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, heard, &time, nullptr, 0);
+  }
+  template <class Word>
+  static void wake(Word& word) {
+    ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  }
+
+  static constexpr long kSleepNs = 20'000'000;
   static constexpr std::uint32_t kSpinRounds = 32;
   static constexpr std::uint32_t kSleepRound = 256;
 };

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the units of a runtime on the simulated device: one thread for the orchestrator, each
+// scheduler and each core.
+#pragma once
+
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "tidemark/device/sim/sim_env.h"
+#include "tidemark/record/recorder.h"
+#include "tidemark/runtime/orchestrator.h"
+#include "tidemark/runtime/scheduler.h"
+#include "tidemark/runtime/worker.h"
+
+namespace tidemark {
+
+// Builds the graph of a workload with a strategy; on the host or on the device.
+template <class Workload, class Strategy, class Watch>
+void orchestrate_here(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch) {
+  Orchestrator<typename Workload::Kernels, SimEnv, Strategy, Watch> orchestrator(memory, status,
+                                                                                 watch);
+  orchestrator.run([&](auto& orch) { Workload::orchestrate(orch, memory.control().entry); });
+}
+
+template <class Workload, class Watch, class Stopped>
+void run_sim_units(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch,
+                   const Stopped& stopped) {
+  const RuntimeConfig& config = memory.config();
+  std::vector<std::thread> units;
+  units.reserve(config.scheduler_count + config.core_count());
+  for (std::uint32_t i = 0; i < config.scheduler_count; ++i)
+    units.emplace_back([&, i] { Scheduler<SimEnv>(memory, status, i).run(stopped); });
+  for (std::uint32_t core = 0; core < config.core_count(); ++core)
+    units.emplace_back([&, core] {
+      SoloBlock block;
+      Worker<typename Workload::Kernels, SimEnv, SoloBlock>(
+          memory, status, core, scheduler_of(config, core / kCoresPerCluster))
+          .run(block);
+    });
+  switch (config.build) {
+    case BuildKind::kTensorMap:
+      orchestrate_here<Workload, TensorMapBuild>(memory, status, watch);
+      break;
+    case BuildKind::kExplicit:
+      orchestrate_here<Workload, ExplicitBuild>(memory, status, watch);
+      break;
+    case BuildKind::kHostBuild:  // the host has built the graph
+      break;
+  }
+  for (auto& unit : units) unit.join();
+  if (config.build == BuildKind::kHostBuild) status->end_ticks.store_release(SimEnv::now_ticks());
+}
+
+}  // namespace tidemark

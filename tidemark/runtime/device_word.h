@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A word that several units of one device change: counters, list heads, flags. The host never
+// writes it. Read-modify-write operations are acquire and release, so that whoever sees the new
+// value sees what came before it.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "tidemark/transport/shared_word.h"
+
+namespace tidemark {
+
+template <class T>
+class DeviceWord {
+  static_assert(std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+
+ public:
+  TM_DEVICE T load_relaxed() const { return ref().load(kRelaxed); }
+  TM_DEVICE T load_acquire() const { return ref().load(kAcquire); }
+  TM_DEVICE void store_relaxed(T value) { ref().store(value, kRelaxed); }
+  TM_DEVICE void store_release(T value) { ref().store(value, kRelease); }
+  // All of these return what stood there before.
+  TM_DEVICE T add(T value) { return ref().fetch_add(value, kAcqRel); }
+  TM_DEVICE T subtract(T value) { return ref().fetch_sub(value, kAcqRel); }
+  TM_DEVICE T exchange(T value) { return ref().exchange(value, kAcqRel); }
+  // True: `seen` stood there and `wanted` stands there now. False: `seen` is what stands there.
+  TM_DEVICE bool replace(T& seen, T wanted) {
+    return ref().compare_exchange_strong(seen, wanted, kAcqRel, kAcquire);
+  }
+
+ private:
+  TM_DEVICE DeviceRef<T> ref() const { return DeviceRef<T>(const_cast<T&>(value_)); }
+
+  alignas(sizeof(T)) T value_;
+};
+static_assert(sizeof(DeviceWord<std::uint32_t>) == 4 && sizeof(DeviceWord<std::uint64_t>) == 8);
+static_assert(std::is_trivially_copyable_v<DeviceWord<std::uint32_t>>);
+
+}  // namespace tidemark

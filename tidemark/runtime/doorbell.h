@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a unit sleeps until another one has work for it. The sleeper says so before its last look;
+// whoever makes work asks afterwards: one of the two sees the other. Every sleep is timed, so that
+// a stop is noticed without a ring.
+//
+//   sleeper: asleep = 1 ─▶ look once more ─▶ sleep while bell is unchanged
+//   ringer:  make work  ─▶ asleep = 0? was 1 ─▶ change bell, wake
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/runtime/device_word.h"
+
+namespace tidemark {
+
+inline constexpr std::uint32_t kRoundsBeforeSleep = 96;  // of Env::pause
+
+struct alignas(64) Doorbell {
+  DeviceWord<std::uint32_t> asleep;
+  DeviceWord<std::uint32_t> bell;
+
+  template <class Env>
+  TM_DEVICE void ring() {
+    if (asleep.exchange(0) == 0) return;  // [work made] before this
+    bell.add(1);
+    Env::wake(bell);
+  }
+
+  // One turn of a waiting loop: pauses in early rounds, then sleeps unless has_work() says so.
+  template <class Env, class HasWork>
+  TM_DEVICE void wait(std::uint32_t round, const HasWork& has_work) {
+    if (round < kRoundsBeforeSleep) return Env::pause(round);
+    const std::uint32_t heard = bell.load_acquire();
+    asleep.exchange(1);  // pairs with [work made]
+    if (!has_work()) Env::sleep(bell, heard);
+    asleep.exchange(0);
+  }
+};
+
+}  // namespace tidemark

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an orchestration is given: tensors and numbers of the workload's own.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/base/check.h"
+#include "tidemark/runtime/tensor_ref.h"
+
+namespace tidemark {
+
+inline constexpr std::uint32_t kEntryTensorsMax = 16;
+inline constexpr std::uint32_t kEntryNumbersMax = 32;
+
+struct EntryArgs {
+  std::uint32_t tensor_count;
+  std::uint32_t number_count;
+  TensorView tensors[kEntryTensorsMax];
+  std::int64_t numbers[kEntryNumbersMax];
+
+  TM_DEVICE TensorRef tensor(std::uint32_t index) const {
+    CHECK(index < tensor_count);
+    return TensorRef::external(tensors[index]);
+  }
+  TM_DEVICE std::int64_t number(std::uint32_t index) const {
+    CHECK(index < number_count);
+    return numbers[index];
+  }
+};
+
+}  // namespace tidemark

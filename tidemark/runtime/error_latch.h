@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one error of a run: the first one stays. Its details stand in the status before its code
+// does; every unit looks at the latch and leaves.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/runtime/runtime_layout.h"
+#include "tidemark/runtime/site.h"
+
+namespace tidemark {
+
+struct ErrorDetails {
+  ErrorCode code = ErrorCode::kNone;
+  Resource resource = Resource::kNone;
+  std::uint32_t ring = 0;
+  std::uint32_t arg = ~0u;
+  std::uint64_t used = 0;
+  std::uint64_t capacity = 0;
+  std::uint64_t requested = 0;
+  std::uint64_t task_id = kNoOwner;
+  Site scope;
+  Site submit;
+  const char* kernel = "";
+  const char* text = "";
+};
+
+class ErrorLatch {
+ public:
+  TM_DEVICE ErrorLatch(RuntimeControl* control, RuntimeStatus* status)
+      : control_(control), status_(status) {}
+
+  TM_DEVICE bool set() const { return control_->error.load_acquire() != 0; }
+  TM_DEVICE ErrorCode code() const {
+    return static_cast<ErrorCode>(control_->error.load_acquire());
+  }
+
+  TM_DEVICE void latch(const ErrorDetails& details) {
+    std::uint32_t none = 0;
+    if (!control_->error.replace(none, static_cast<std::uint32_t>(details.code))) return;
+    LatchedError& error = status_->error;
+    error.resource.store_relaxed(static_cast<std::uint32_t>(details.resource));
+    error.ring.store_relaxed(details.ring);
+    error.arg.store_relaxed(details.arg);
+    error.used.store_relaxed(details.used);
+    error.capacity.store_relaxed(details.capacity);
+    error.requested.store_relaxed(details.requested);
+    error.task_id.store_relaxed(details.task_id);
+    error.scope_line.store_relaxed(details.scope.line);
+    error.submit_line.store_relaxed(details.submit.line);
+    copy_text(error.scope_file, details.scope.file);
+    copy_text(error.submit_file, details.submit.file);
+    copy_text(error.kernel, details.kernel);
+    copy_text(error.text, details.text);
+    error.code.store_release(static_cast<std::uint32_t>(details.code));  // [error told]
+  }
+
+  TM_DEVICE static void copy_text(char (&to)[kStatusTextBytes], const char* from) {
+    std::uint32_t i = 0;
+    for (; i + 1 < kStatusTextBytes && from[i] != 0; ++i) to[i] = from[i];
+    to[i] = 0;
+  }
+
+ private:
+  RuntimeControl* control_;
+  RuntimeStatus* status_;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel says about itself: its name, the type of core it runs on, and its arguments. A
+// submit is checked against it when it is made.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "tidemark/base/check.h"
+#include "tidemark/runtime/core_type.h"
+#include "tidemark/runtime/dtype.h"
+
+namespace tidemark {
+
+inline constexpr std::uint32_t kTensorsMax = 32;  // arguments of one task
+inline constexpr std::uint32_t kScalarsMax = 16;
+
+// How a task uses a tensor.
+enum class Access : std::uint8_t {
+  kInput,
+  kOutput,          // the runtime allocates it
+  kOutputExisting,  // written whole, memory of somebody else
+  kInout,
+  kNoDep,  // waits for its creator only
+};
+
+enum class ArgRole : std::uint8_t { kIn, kOut, kInout, kScalar };
+
+TM_DEVICE constexpr bool role_takes(ArgRole role, Access access) {
+  switch (access) {
+    case Access::kInput:
+    case Access::kNoDep:
+      return role == ArgRole::kIn;
+    case Access::kOutput:
+    case Access::kOutputExisting:
+      return role == ArgRole::kOut;
+    case Access::kInout:
+      return role == ArgRole::kInout;
+  }
+  return false;
+}
+
+struct ArgInfo {
+  const char* name = "";
+  ArgRole role = ArgRole::kIn;
+  bool any_dtype = true;
+  DType dtype = DType::kFloat32;
+};
+
+TM_DEVICE constexpr ArgInfo in(const char* name) { return {name, ArgRole::kIn, true, {}}; }
+TM_DEVICE constexpr ArgInfo in(const char* name, DType dtype) {
+  return {name, ArgRole::kIn, false, dtype};
+}
+TM_DEVICE constexpr ArgInfo out(const char* name) { return {name, ArgRole::kOut, true, {}}; }
+TM_DEVICE constexpr ArgInfo out(const char* name, DType dtype) {
+  return {name, ArgRole::kOut, false, dtype};
+}
+TM_DEVICE constexpr ArgInfo inout(const char* name) { return {name, ArgRole::kInout, true, {}}; }
+TM_DEVICE constexpr ArgInfo inout(const char* name, DType dtype) {
+  return {name, ArgRole::kInout, false, dtype};
+}
+TM_DEVICE constexpr ArgInfo scalar(const char* name) { return {name, ArgRole::kScalar, true, {}}; }
+TM_DEVICE constexpr ArgInfo scalar(const char* name, DType dtype) {
+  return {name, ArgRole::kScalar, false, dtype};
+}
+
+// Tensors first, then scalars.
+struct ArgInfos {
+  std::uint32_t count = 0;
+  std::uint32_t tensor_count = 0;
+  ArgInfo items[kTensorsMax + kScalarsMax] = {};
+
+  constexpr ArgInfos() = default;
+  TM_DEVICE constexpr ArgInfos(std::initializer_list<ArgInfo> infos) {
+    for (const ArgInfo& info : infos) {
+      CHECK(count < kTensorsMax + kScalarsMax);
+      const bool is_tensor = info.role != ArgRole::kScalar;
+      CHECK(!is_tensor || tensor_count == count);  // no tensor behind a scalar
+      tensor_count += is_tensor ? 1 : 0;
+      items[count++] = info;
+    }
+    CHECK(tensor_count <= kTensorsMax);
+    CHECK(count - tensor_count <= kScalarsMax);
+  }
+};
+
+struct KernelInfo {
+  const char* name = "";
+  CoreType core = CoreType::kAiv;
+  ArgInfos args;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the producers of a task being submitted and makes it wait for them: the creators of its
+// tensors, writers found in the tensor map, and tasks named by the program. Every edge is told
+// once per (producer, consumer, argument).
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/runtime/graph_watch.h"
+#include "tidemark/runtime/overlap.h"
+#include "tidemark/runtime/ring_set.h"
+#include "tidemark/runtime/submit_args.h"
+
+namespace tidemark {
+
+template <class Env, class Strategy, class Watch>
+class ProducerSet {
+ public:
+  using Rings = RingSet<Env, Strategy, Watch>;
+
+  TM_DEVICE ProducerSet(const RuntimeMemory& memory, Rings& rings, Watch& watch,
+                        const SpaceRequest& request, SlotRef consumer, std::uint64_t serial)
+      : memory_(memory),
+        rings_(rings),
+        watch_(watch),
+        request_(request),
+        consumer_(consumer),
+        slot_(memory.slot(consumer)),
+        serial_(serial),
+        tracks_readers_(memory.config().track_war != 0) {}
+
+  // All of these return false when the run is ending.
+  TM_DEVICE bool add_creator(const TensorRef& ref, std::uint32_t arg) {
+    if (ref.owner == kNoOwner) return true;
+    const TaskId owner{ref.owner};
+    return add(slot_of(owner), owner, true, {.arg = arg, .source = EdgeSource::kCreator});
+  }
+  // With explicit edges only, tags still say whose memory is used.
+  TM_DEVICE bool retain_creator(const TensorRef& ref) {
+    if (ref.owner == kNoOwner) return true;
+    return remember(slot_of({ref.owner}), true);
+  }
+  TM_DEVICE bool add_explicit(const TaskHandle& task) {
+    const SlotRef producer = slot_of(task.id);
+    // Wired automatically already, or named twice.
+    if (memory_.slot(producer).waited_by == serial_) return true;
+    return add(producer, task.id, false, {.arg = kNoArg, .source = EdgeSource::kExplicit});
+  }
+  TM_DEVICE bool add_overlapping(const TensorView& view, Access access, std::uint32_t arg) {
+    TensorMap& map = rings_.map();
+    const bool writes = access == Access::kInout || access == Access::kOutputExisting;
+    retired_told_ = 0;
+    for (std::uint32_t link = map.first_of(view.buffer); link != TensorMap::kNone;) {
+      const MapEntry& entry = map.entry(link);
+      link = entry.next;
+      if (entry.reads != 0 && !writes) continue;
+      const ViewOverlap overlap = overlap_of(view, entry.view);
+      if (overlap == ViewOverlap::kNone) continue;
+      const GraphEdge edge{.arg = arg, .source = EdgeSource::kTensorMap, .overlap = overlap};
+      if (entry.retired != 0)
+        tell_retired(entry.task, edge);
+      else if (!add({entry.slot}, entry.task, false, edge))
+        return false;
+    }
+    return true;
+  }
+
+  // After all look-ups: the task becomes a writer (or a tracked reader) of the view.
+  TM_DEVICE bool register_access(const TensorRef& ref, Access access) {
+    const bool writes = access == Access::kInout || access == Access::kOutputExisting;
+    if (!writes && !(tracks_readers_ && access == Access::kInput)) return true;
+    TensorMap& map = rings_.map();
+    if (writes) drop_superseded(ref.view);
+    SpaceRequest request = request_;
+    request.resource = Resource::kTensorMap;
+    if (!rings_.wait_for(request, [&] { return map.has_room(); })) return false;
+    map.add(ref.view, slot_.id, consumer_, !writes, slot_.map_first);
+    if (ref.owner != kNoOwner) ++memory_.slot(slot_of({ref.owner})).buffer_entries;
+    return true;
+  }
+
+ private:
+  TM_DEVICE SlotRef slot_of(TaskId id) const { return rings_.ref_of(id.ring(), id.local()); }
+
+  TM_DEVICE bool add(SlotRef producer, TaskId id, bool retains, GraphEdge edge) {
+    TaskSlot& slot = memory_.slot(producer);
+    const bool told = slot.waited_by == serial_ && slot.told_arg == edge.arg;
+    if (!told) {
+      slot.told_arg = edge.arg;
+      edge.producer = id;
+      edge.consumer = slot_.id;
+      watch_.edge(edge);
+    }
+    if (!remember(producer, retains)) return false;
+    if (slot.waited_by == serial_) return true;
+    slot.waited_by = serial_;
+    return wire(producer);
+  }
+
+  // Notes the producer in the fanin list, once.
+  TM_DEVICE bool remember(SlotRef producer, bool retains) {
+    TaskSlot& slot = memory_.slot(producer);
+    if (slot.seen_by != serial_) {
+      slot.seen_by = serial_;
+      slot.fanin_place = slot_.fanin_count;
+      if (slot_.fanin_count >= kFaninInline && !take_spill()) return false;
+      memory_.fanin(slot_, slot_.fanin_count++) = producer.value;
+    }
+    std::uint32_t& noted = memory_.fanin(slot_, slot.fanin_place);
+    if (retains && (noted & SlotRef::kRetainsBit) == 0) {
+      noted |= SlotRef::kRetainsBit;
+      ++slot.retained;
+    }
+    return true;
+  }
+
+  TM_DEVICE bool take_spill() {
+    Ring& ring = rings_.ring(slot_.id.ring());
+    SpaceRequest request = request_;
+    request.resource = Resource::kFanin;
+    if (!rings_.wait_for(request, [&] { return !ring.fanin.full(); })) return false;
+    const std::uint32_t place = ring.fanin.push();
+    if (slot_.fanin_count == kFaninInline) slot_.fanin_spill = place;
+    return true;
+  }
+
+  // Puts the consumer on the producer's list, unless that is complete.
+  TM_DEVICE bool wire(SlotRef producer) {
+    TaskSlot& slot = memory_.slot(producer);
+    if (slot.waiters.load_acquire() == kListClosed) return true;
+    Ring& ring = rings_.ring(slot_.id.ring());
+    SpaceRequest request = request_;
+    request.resource = Resource::kDepPool;
+    bool closed = false;
+    const auto room = [&] {
+      closed = slot.waiters.load_acquire() == kListClosed;
+      return closed || !ring.deps.full();
+    };
+    if (!rings_.wait_for(request, room)) return false;
+    if (closed) return true;
+    const std::uint32_t place = ring.deps.push();
+    DepEntry& entry = memory_.dep(slot_.id.ring(), place);
+    entry.consumer = consumer_.value;
+    slot_.pending.add(1);
+    std::uint32_t head = slot.waiters.load_acquire();
+    while (head != kListClosed) {
+      entry.next = head;
+      if (slot.waiters.replace(head, SlotRef::make(slot_.id.ring(), place).value)) return true;
+    }
+    slot_.pending.subtract(1);  // it completed meanwhile
+    return true;
+  }
+
+  // Its slot is somebody else's by now; only the edge is told.
+  TM_DEVICE void tell_retired(TaskId id, GraphEdge edge) {
+    for (std::uint32_t i = 0; i < retired_told_; ++i)
+      if (retired_[i].value == id.value) return;
+    if (retired_told_ < kRetiredTold) retired_[retired_told_++] = id;
+    edge.producer = id;
+    edge.consumer = slot_.id;
+    watch_.edge(edge);
+  }
+
+  // Whoever comes next waits for this task, which waits for what it overwrites.
+  TM_DEVICE void drop_superseded(const TensorView& view) {
+    TensorMap& map = rings_.map();
+    for (std::uint32_t link = map.first_of(view.buffer); link != TensorMap::kNone;) {
+      const MapEntry& entry = map.entry(link);
+      const std::uint32_t next = entry.next;
+      const bool own = entry.retired == 0 && entry.slot == consumer_.value;
+      if (!own && (entry.reads == 0 || tracks_readers_) &&
+          overlap_of(entry.view, view) == ViewOverlap::kCovered)
+        rings_.drop_entry(link);
+      link = next;
+    }
+  }
+
+  static constexpr std::uint32_t kRetiredTold = 64;
+  RuntimeMemory memory_;
+  Rings& rings_;
+  Watch& watch_;
+  SpaceRequest request_;
+  SlotRef consumer_;
+  TaskSlot& slot_;
+  std::uint64_t serial_;
+  bool tracks_readers_;
+  std::uint32_t retired_told_ = 0;
+  TaskId retired_[kRetiredTold];
+};
+
+}  // namespace tidemark

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where everything of a runtime stands in device memory, as a pure function of its configuration.
+// All references inside are offsets and places: the memory means the same wherever it is mapped,
+// so a graph built on the host is uploaded as it is.
+//
+//   control │ mailboxes │ dispatches │ ready queues │ tensor map │ rings: slots, arguments,
+//   dependencies, fanin, heap │ buffers of the workload
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/base/align.h"
+#include "tidemark/runtime/entry_args.h"
+#include "tidemark/runtime/kernel_info.h"
+#include "tidemark/runtime/mailbox.h"
+#include "tidemark/runtime/ready_queue.h"
+#include "tidemark/runtime/runtime_config.h"
+#include "tidemark/runtime/task_slot.h"
+#include "tidemark/runtime/tensor_map.h"
+
+namespace tidemark {
+
+// Of one task, at most.
+inline constexpr std::uint64_t kArgsBytesMax =
+    kTensorsMax * sizeof(StoredTensor) + kScalarsMax * sizeof(StoredScalar);
+// Buffers of the workload begin here, as the outputs of tasks do.
+inline constexpr std::uint64_t kEntryAlign = 1024;
+
+// Words of the whole device.
+struct alignas(64) RuntimeControl {
+  DeviceWord<std::uint64_t> completed;   // tasks
+  DeviceWord<std::uint32_t> error;       // ErrorCode; the first one stays
+  DeviceWord<std::uint32_t> sync_owner;  // task whose blocks must start together, + 1
+  alignas(64) DeviceWord<std::uint64_t> submitted;
+  DeviceWord<std::uint32_t> orchestration_done;
+  DeviceWord<std::uint32_t> schedulers_left;
+  Doorbell orchestrator;
+  EntryArgs entry;
+};
+
+struct RingLayout {
+  std::uint64_t slots_offset = 0;
+  std::uint64_t args_offset = 0;
+  std::uint64_t args_bytes = 0;
+  std::uint64_t deps_offset = 0;
+  std::uint64_t fanin_offset = 0;
+  std::uint64_t heap_offset = 0;
+};
+
+struct RuntimeLayout {
+  RuntimeConfig config;
+  std::uint64_t mailboxes_offset = 0;
+  std::uint64_t dispatches_offset = 0;
+  std::uint64_t bells_offset = 0;  // of the schedulers
+  std::uint64_t ready_offset = 0;
+  std::uint64_t ready_cells = 0;
+  std::uint64_t ready_bytes = 0;  // of one queue
+  std::uint64_t buckets_offset = 0;
+  std::uint64_t map_offset = 0;
+  RingLayout rings[kRingCount];
+  std::uint64_t entry_offset = 0;
+  std::uint64_t total_bytes = 0;
+};
+
+TM_DEVICE constexpr RuntimeLayout lay_out(const RuntimeConfig& config) {
+  RuntimeLayout layout{.config = config};
+  std::uint64_t at = 0;
+  const auto take = [&at](std::uint64_t bytes) {
+    const std::uint64_t offset = at;
+    at = round_up(at + bytes, 4096);
+    return offset;
+  };
+  take(sizeof(RuntimeControl));
+  layout.mailboxes_offset = take(config.core_count() * sizeof(Mailbox));
+  layout.dispatches_offset =
+      take(std::uint64_t{config.core_count()} * config.mailbox_depth * sizeof(Dispatch));
+  layout.bells_offset = take(config.scheduler_count * sizeof(Doorbell));
+  std::uint64_t slots = 0;
+  for (const RingSizes& ring : config.rings) slots += ring.task_window;
+  layout.ready_cells = 1;
+  while (layout.ready_cells < slots) layout.ready_cells *= 2;
+  layout.ready_bytes =
+      round_up(sizeof(ReadyQueueWords) + layout.ready_cells * sizeof(ReadyCell), 4096);
+  layout.ready_offset = take(layout.ready_bytes * kTaskShapeCount);
+  layout.buckets_offset = take(map_buckets(config.tensormap_entries) * sizeof(std::uint32_t));
+  layout.map_offset = take(std::uint64_t{config.tensormap_entries} * sizeof(MapEntry));
+  for (std::uint32_t i = 0; i < kRingCount; ++i) {
+    const RingSizes& sizes = config.rings[i];
+    RingLayout& ring = layout.rings[i];
+    ring.slots_offset = take(std::uint64_t{sizes.task_window} * sizeof(TaskSlot));
+    // Never what a task waits for: as large as all slots with all arguments, and one more for the
+    // end that is skipped. Untouched memory costs nothing.
+    ring.args_bytes = (std::uint64_t{sizes.task_window} + 1) * kArgsBytesMax;
+    ring.args_offset = take(ring.args_bytes);
+    ring.deps_offset = take(std::uint64_t{sizes.dep_pool} * sizeof(DepEntry));
+    ring.fanin_offset = take(std::uint64_t{sizes.dep_pool} * sizeof(std::uint32_t));
+    ring.heap_offset = take(sizes.heap_bytes);
+  }
+  layout.entry_offset = take(config.entry_bytes);
+  layout.total_bytes = at;
+  return layout;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scheduler owns some clusters: it observes what their cores finished, completes tasks, and
+// dispatches ready ones. Ready tasks are shared by all schedulers.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/runtime/completion.h"
+#include "tidemark/runtime/error_latch.h"
+#include "tidemark/runtime/unit_line.h"
+
+namespace tidemark {
+
+// Clusters first .. last - 1 belong to scheduler `index`.
+struct ClusterRange {
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+};
+TM_DEVICE constexpr ClusterRange clusters_of(const RuntimeConfig& config, std::uint32_t index) {
+  return {config.cluster_count * index / config.scheduler_count,
+          config.cluster_count * (index + 1) / config.scheduler_count};
+}
+TM_DEVICE constexpr std::uint32_t scheduler_of(const RuntimeConfig& config, std::uint32_t cluster) {
+  for (std::uint32_t i = 0; i + 1 < config.scheduler_count; ++i)
+    if (cluster < clusters_of(config, i).last) return i;
+  return config.scheduler_count - 1;
+}
+
+template <class Env>
+class Scheduler {
+ public:
+  TM_DEVICE Scheduler(const RuntimeMemory& memory, RuntimeStatus* status, std::uint32_t index)
+      : memory_(memory),
+        latch_(&memory.control(), status),
+        line_(status, memory.config().units().scheduler(index)),
+        bell_(memory.scheduler_bell(index)),
+        clusters_(clusters_of(memory.config(), index)),
+        depth_(memory.config().mailbox_depth) {}
+
+  // `stopped` says that the host wants the end. Returns when all tasks are complete or the run is
+  // ending; then the cores have been told to leave.
+  template <class Stopped>
+  TM_DEVICE void run(const Stopped& stopped) {
+    line_.enter(UnitState::kBusy, Env::now_ticks());
+    for (std::uint32_t round = 0; !all_done();) {
+      if (latch_.set()) break;
+      const bool worked = observe() | dispatch();
+      if (worked) {
+        round = 0;
+        continue;
+      }
+      if (stopped()) {
+        latch_.latch({.code = ErrorCode::kAborted});
+        break;
+      }
+      bell_.template wait<Env>(round++, [&] { return has_work() || all_done() || latch_.set(); });
+    }
+    send_home();
+    line_.enter(UnitState::kLeft, Env::now_ticks());
+  }
+
+ private:
+  TM_DEVICE bool all_done() const {
+    const RuntimeControl& control = memory_.control();
+    return control.orchestration_done.load_acquire() != 0 &&
+           control.completed.load_acquire() == control.submitted.load_acquire();
+  }
+  TM_DEVICE bool has_work() const {
+    for (std::uint32_t core = first_core(); core < last_core(); ++core)
+      if (memory_.mailbox(core).finished.load_acquire() != memory_.mailbox(core).handled)
+        return true;
+    for (std::uint32_t shape = 0; shape < kTaskShapeCount; ++shape)
+      if (!memory_.ready(static_cast<TaskShape>(shape)).empty() && could_take(shape)) return true;
+    return false;
+  }
+  TM_DEVICE bool could_take(std::uint32_t shape) const {
+    if (static_cast<TaskShape>(shape) == TaskShape::kDummy) return true;
+    for (std::uint32_t core = first_core(); core < last_core(); ++core)
+      if (load(core) == 0) return true;
+    return false;
+  }
+
+  TM_DEVICE std::uint32_t first_core() const { return clusters_.first * kCoresPerCluster; }
+  TM_DEVICE std::uint32_t last_core() const { return clusters_.last * kCoresPerCluster; }
+  // Dispatches given and not seen finished.
+  TM_DEVICE std::uint32_t load(std::uint32_t core) const {
+    const Mailbox& mailbox = memory_.mailbox(core);
+    return static_cast<std::uint32_t>(mailbox.dispatched.load_relaxed() - mailbox.handled);
+  }
+
+  // Takes the answers of the cores. True: there were some.
+  TM_DEVICE bool observe() {
+    bool seen = false;
+    for (std::uint32_t core = first_core(); core < last_core(); ++core) {
+      Mailbox& mailbox = memory_.mailbox(core);
+      const std::uint64_t finished = mailbox.finished.load_acquire();  // pairs with [finished]
+      for (; mailbox.handled < finished; seen = true) {
+        const SlotRef ref{memory_.dispatch(core, mailbox.handled++).task};
+        if (memory_.slot(ref).parts_left.subtract(1) == 1) complete(ref);
+      }
+    }
+    return seen;
+  }
+
+  TM_DEVICE void complete(SlotRef ref) {
+    complete_task<Env>(memory_, ref);
+    line_.count(++completed_);
+  }
+
+  TM_DEVICE bool dispatch() {
+    bool given = false;
+    std::uint32_t task = 0;
+    while (memory_.ready(TaskShape::kDummy).take(task)) {
+      complete({task});
+      given = true;
+    }
+    given |= dispatch_mixes();
+    given |= dispatch_singles(TaskShape::kAic);
+    given |= dispatch_singles(TaskShape::kAiv);
+    return given;
+  }
+
+  // A core waits behind its work only if there is much of it: otherwise another core, or another
+  // scheduler's, may be free sooner.
+  TM_DEVICE std::uint32_t allowed_load(std::uint64_t waiting, std::uint32_t cores) const {
+    const std::uint64_t allowed = 1 + waiting / (cores > 0 ? cores : 1);
+    return allowed < depth_ ? static_cast<std::uint32_t>(allowed) : depth_;
+  }
+
+  TM_DEVICE bool dispatch_singles(TaskShape shape) {
+    const CoreType type = shape == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
+    ReadyQueue queue = memory_.ready(shape);
+    const std::uint32_t cores = (clusters_.last - clusters_.first) * cores_in_cluster(type);
+    bool given = false;
+    for (;;) {
+      const std::uint64_t waiting = queue.count();
+      if (waiting == 0) return given;
+      const std::uint32_t limit = allowed_load(waiting - 1, cores);
+      std::uint32_t core = least_loaded(type, limit);
+      if (core == kNoCore) return given;
+      std::uint32_t task = 0;
+      if (!queue.take(task)) return given;
+      TaskSlot& slot = memory_.slot({task});
+      const std::uint16_t kernel = slot.kernels[type == CoreType::kAic ? 0 : 1];
+      if (slot.block_count == 1) {
+        give(core, task, kernel, 0, 0);
+        given = true;
+        continue;
+      }
+      const Given blocks = give_blocks(queue, {task}, type, kernel);
+      given |= blocks.some;
+      if (!blocks.all) return given;
+    }
+  }
+
+  struct Given {
+    bool some = false;
+    bool all = false;
+  };
+
+  // Blocks of one task, until they are all given or no core is free. A task that has blocks left
+  // goes back into the queue, for whoever has a core next.
+  TM_DEVICE Given give_blocks(ReadyQueue& queue, SlotRef ref, CoreType type, std::uint16_t kernel) {
+    TaskSlot& slot = memory_.slot(ref);
+    const bool together = slot.sync_start != 0;
+    Given given;
+    if (together && !claim_sync(ref)) {
+      queue.push(ref.value);
+      return given;
+    }
+    // Nothing of the slot is read once the last block is given: the task may be complete then.
+    const std::uint32_t block_count = slot.block_count;
+    for (std::uint32_t block = slot.next_block.load_acquire(); block < block_count; ++block) {
+      const std::uint32_t core = least_loaded(type, 1);
+      if (core == kNoCore) {
+        slot.next_block.store_release(block);
+        queue.push(ref.value);
+        return given;
+      }
+      if (together && block + 1 == block_count) memory_.control().sync_owner.store_release(0);
+      give(core, ref.value, kernel, block, 0);
+      given.some = true;
+    }
+    given.all = true;
+    return given;
+  }
+
+  // One task at a time may collect cores: two that each hold some would wait for ever.
+  TM_DEVICE bool claim_sync(SlotRef ref) {
+    std::uint32_t owner = 0;
+    if (memory_.control().sync_owner.replace(owner, ref.value + 1)) return true;
+    return owner == ref.value + 1;
+  }
+
+  TM_DEVICE bool dispatch_mixes() {
+    ReadyQueue queue = memory_.ready(TaskShape::kMix);
+    bool given = false;
+    std::uint32_t task = 0;
+    while (!queue.empty()) {
+      if (!any_free_cluster()) return given;
+      if (!queue.take(task)) return given;
+      const Given blocks = give_mix(queue, {task});
+      given |= blocks.some;
+      if (!blocks.all) return given;
+    }
+    return given;
+  }
+
+  TM_DEVICE bool any_free_cluster() const {
+    for (std::uint32_t core = first_core(); core < last_core(); ++core)
+      if (load(core) == 0) return true;
+    return false;
+  }
+
+  TM_DEVICE Given give_mix(ReadyQueue& queue, SlotRef ref) {
+    TaskSlot& slot = memory_.slot(ref);
+    const bool together = slot.sync_start != 0;
+    Given given;
+    if (together && !claim_sync(ref)) {
+      queue.push(ref.value);
+      return given;
+    }
+    const std::uint32_t block_count = slot.block_count;
+    const std::uint16_t kernels[kKernelsMax] = {slot.kernels[0], slot.kernels[1], slot.kernels[2]};
+    for (std::uint32_t block = slot.next_block.load_acquire(); block < block_count; ++block) {
+      const std::uint32_t cluster = free_cluster(kernels);
+      if (cluster == kNoCore) {
+        slot.next_block.store_release(block);
+        queue.push(ref.value);
+        return given;
+      }
+      if (together && block + 1 == block_count) memory_.control().sync_owner.store_release(0);
+      // All kernels of a block at once: two mixes stand in the same order in all mailboxes.
+      for (std::uint32_t part = 0; part < kKernelsMax; ++part)
+        if (kernels[part] != kNoKernel)
+          give(core_number(cluster, part), ref.value, kernels[part], block, part);
+      given.some = true;
+    }
+    given.all = true;
+    return given;
+  }
+
+  static constexpr std::uint32_t kNoCore = ~0u;
+
+  // The core of a type with the least to do, below the limit. Looks first at the one used last: it
+  // is awake.
+  TM_DEVICE std::uint32_t least_loaded(CoreType type, std::uint32_t limit) {
+    const std::uint32_t first = first_core(), count = last_core() - first;
+    std::uint32_t& last = type == CoreType::kAic ? last_aic_ : last_aiv_;
+    std::uint32_t best = kNoCore, best_load = limit;
+    for (std::uint32_t step = 0; step < count; ++step) {
+      std::uint32_t core = last + step;
+      if (core >= count) core -= count;
+      if (core_type(first + core) != type) continue;
+      const std::uint32_t now = load(first + core);
+      if (now >= best_load) continue;
+      best = core;
+      best_load = now;
+      if (now == 0) break;
+    }
+    if (best == kNoCore) return kNoCore;
+    last = best;
+    return first + best;
+  }
+
+  TM_DEVICE std::uint32_t free_cluster(const std::uint16_t* kernels) const {
+    for (std::uint32_t cluster = clusters_.first; cluster < clusters_.last; ++cluster) {
+      bool free = true;
+      for (std::uint32_t part = 0; part < kKernelsMax; ++part)
+        free = free && (kernels[part] == kNoKernel || load(core_number(cluster, part)) == 0);
+      if (free) return cluster;
+    }
+    return kNoCore;
+  }
+
+  TM_DEVICE void give(std::uint32_t core, std::uint32_t task, std::uint16_t kernel,
+                      std::uint32_t block, std::uint32_t part) {
+    Mailbox& mailbox = memory_.mailbox(core);
+    const std::uint64_t token = mailbox.dispatched.load_relaxed();
+    memory_.dispatch(core, token) = {.task = task,
+                                     .kernel = kernel,
+                                     .part = static_cast<std::uint16_t>(part),
+                                     .block = block,
+                                     .reserved = 0,
+                                     .dispatch_ticks = Env::now_ticks()};
+    mailbox.dispatched.store_release(token + 1);  // [dispatched]
+    mailbox.doorbell.template ring<Env>();
+  }
+
+  TM_DEVICE void send_home() {
+    for (std::uint32_t core = first_core(); core < last_core(); ++core) {
+      memory_.mailbox(core).leave.store_release(1);
+      memory_.mailbox(core).doorbell.template ring<Env>();
+    }
+    // Whoever sleeps must see the end too.
+    for (std::uint32_t i = 0; i < memory_.config().scheduler_count; ++i)
+      memory_.scheduler_bell(i).template ring<Env>();
+    memory_.control().orchestrator.template ring<Env>();
+  }
+
+  RuntimeMemory memory_;
+  ErrorLatch latch_;
+  UnitLine line_;
+  Doorbell& bell_;
+  ClusterRange clusters_;
+  std::uint32_t depth_;
+  std::uint32_t last_aic_ = 0, last_aiv_ = 1;
+  std::uint64_t completed_ = 0;
+};
+
+}  // namespace tidemark

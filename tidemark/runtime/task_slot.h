@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// One live task: what it is, who must finish before it, and who waits for it. Fields stand by
+// their writer.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/runtime/device_word.h"
+#include "tidemark/runtime/task_id.h"
+#include "tidemark/runtime/tensor_view.h"
+
+namespace tidemark {
+
+inline constexpr std::uint32_t kFaninInline = 64;
+inline constexpr std::uint16_t kNoKernel = 0xFFFF;
+inline constexpr std::uint32_t kKernelsMax = 3;  // of a mix: AIC, AIV0, AIV1
+
+// A slot by its ring and place: 2 + 29 bits. In a fanin list the top bit says whether the consumer
+// uses memory of the producer.
+struct SlotRef {
+  std::uint32_t value = 0;
+
+  static constexpr std::uint32_t kPlaceBits = 29;
+  static constexpr std::uint32_t kRetainsBit = 1u << 31;
+  TM_DEVICE static constexpr SlotRef make(std::uint32_t ring, std::uint32_t place) {
+    return {ring << kPlaceBits | place};
+  }
+  TM_DEVICE constexpr std::uint32_t ring() const { return value >> kPlaceBits & 3; }
+  TM_DEVICE constexpr std::uint32_t place() const { return value & ((1u << kPlaceBits) - 1); }
+};
+
+// How a task is dispatched: by which ready queue.
+enum class TaskShape : std::uint8_t {
+  kAic,
+  kAiv,
+  kMix,
+  kDummy,  // no kernel: complete as soon as it is ready
+};
+inline constexpr std::uint32_t kTaskShapeCount = 4;
+
+enum class TaskState : std::uint32_t { kPending, kCompleted };
+
+inline constexpr std::uint32_t kNoEntry = ~0u;  // of a dependency list or the tensor map
+inline constexpr std::uint32_t kListClosed =
+    ~0u - 1;  // the task is complete: nobody waits any more
+
+struct alignas(64) TaskSlot {
+  // Writer: orchestrator, before the task is released. Constant until it is reclaimed.
+  TaskId id;
+  std::uint32_t block_count;
+  TaskShape shape;
+  std::uint8_t sync_start;
+  std::uint16_t kernels[kKernelsMax];
+  std::uint16_t tensor_count;
+  std::uint16_t scalar_count;
+  std::uint64_t args_offset;
+  std::uint32_t fanin_count;
+  std::uint32_t fanin_spill;  // place of the first entry beyond the inline ones
+
+  // Orchestrator only.
+  std::uint64_t heap_mark, args_mark, dep_mark, fanin_mark;  // heads behind this task
+  std::uint64_t seen_by;      // the submit that has this task among its producers
+  std::uint64_t waited_by;    // the submit that waits for it
+  std::uint32_t fanin_place;  // in the list of that submit
+  std::uint32_t told_arg;     // the last argument for which the edge was told
+  std::uint32_t scope_serial;
+  std::uint32_t scope_depth;
+  std::uint32_t retained;        // consumers of its memory
+  std::uint32_t map_first;       // its entries in the tensor map
+  std::uint32_t buffer_entries;  // entries of anybody on its buffers
+  std::uint32_t submit_line;
+
+  // Writers: orchestrator and schedulers.
+  alignas(64)
+      DeviceWord<std::uint32_t> pending;  // producers that are not complete, + 1 while submitted
+  DeviceWord<std::uint32_t> waiters;      // head of the list of consumers that wait
+  DeviceWord<std::uint32_t> parts_left;   // (block, kernel) pairs not finished
+  DeviceWord<std::uint32_t> next_block;   // not dispatched yet
+  DeviceWord<std::uint32_t> released;     // consumers of its memory that are complete
+  DeviceWord<std::uint32_t> state;
+
+  std::uint32_t fanin[kFaninInline];  // orchestrator, as above
+};
+static_assert(sizeof(TaskSlot) % 64 == 0);
+
+// One argument as it is stored for the kernel.
+struct StoredTensor {
+  TensorView view;
+  std::uint64_t owner;  // task id, or kNoOwner
+  std::uint8_t access;
+  std::uint8_t output_index;
+  std::uint8_t reserved[6];
+};
+
+inline constexpr std::uint64_t kNoOwner = ~std::uint64_t{0};
+
+struct StoredScalar {
+  std::uint64_t value;
+  std::uint64_t dtype;
+};
+
+// A consumer in the list of a producer.
+struct DepEntry {
+  std::uint32_t next;
+  std::uint32_t consumer;  // SlotRef
+};
+
+}  // namespace tidemark

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an orchestration holds in its hands: tasks and tensors. A handle knows the scope of its
+// task; used after that scope was closed it is refused, never taken for another tensor.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/runtime/task_id.h"
+#include "tidemark/runtime/task_slot.h"
+#include "tidemark/runtime/tensor_view.h"
+
+namespace tidemark {
+
+// The scope in which a handle lives: its depth, and which of all scopes it is.
+struct ScopeMark {
+  std::uint32_t depth = 0;
+  std::uint32_t serial = 0;  // 0: none
+};
+
+struct TaskHandle {
+  TaskId id;
+  ScopeMark scope;
+
+  TM_DEVICE bool valid() const { return scope.serial != 0; }
+};
+
+struct TensorRef {
+  TensorView view;
+  std::uint64_t owner = kNoOwner;  // the task that allocated it
+  ScopeMark scope;                 // of the owner
+  std::uint32_t output_index = 0;
+  bool exists = false;
+
+  TM_DEVICE static TensorRef external(const TensorView& view) {
+    TensorRef ref;
+    ref.view = view;
+    ref.exists = true;
+    return ref;
+  }
+  TM_DEVICE TensorRef slice(std::uint32_t dim, std::uint64_t first, std::uint64_t count) const {
+    return with(view.slice(dim, first, count));
+  }
+  TM_DEVICE TensorRef transpose(std::uint32_t one, std::uint32_t other) const {
+    return with(view.transpose(one, other));
+  }
+  TM_DEVICE TensorRef reshape(const TensorShape& shape) const { return with(view.reshape(shape)); }
+  // Any view of the same buffer.
+  TM_DEVICE TensorRef with(const TensorView& other) const {
+    TensorRef ref = *this;
+    if (!exists) return ref;  // of a submit that was refused: nothing to look at
+    ref.view = other;
+    ref.view.buffer = view.buffer;
+    return ref;
+  }
+};
+static_assert(std::is_trivially_copyable_v<TensorRef>);
+
+}  // namespace tidemark

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// A core: takes dispatches from its mailbox in their order, runs the kernel, answers.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/runtime/kernel_list.h"
+#include "tidemark/runtime/runtime_memory.h"
+#include "tidemark/runtime/unit_line.h"
+
+namespace tidemark {
+
+template <class Kernels, class Env, class Block>
+class Worker {
+ public:
+  TM_DEVICE Worker(const RuntimeMemory& memory, RuntimeStatus* status, std::uint32_t core,
+                   std::uint32_t scheduler)
+      : memory_(memory),
+        mailbox_(memory.mailbox(core)),
+        bell_(memory.scheduler_bell(scheduler)),
+        line_(status, memory.config().units().core(core)),
+        core_(core) {}
+
+  // Until the scheduler says that there will be no more, or the run is ending.
+  TM_DEVICE void run(Block& block) {
+    line_.enter(UnitState::kIdle, Env::now_ticks());
+    std::uint32_t round = 0;
+    // After an error what is dispatched is left undone.
+    for (std::uint64_t token = 0; memory_.control().error.load_acquire() == 0;) {
+      if (mailbox_.dispatched.load_acquire() == token) {  // pairs with [dispatched]
+        if (mailbox_.leave.load_acquire() != 0) break;
+        mailbox_.doorbell.template wait<Env>(round++, [&] {
+          return mailbox_.dispatched.load_acquire() != token || mailbox_.leave.load_acquire() != 0;
+        });
+        continue;
+      }
+      round = 0;
+      run_part(block, token);
+      mailbox_.finished.store_release(++token);  // [finished]
+      line_.count(token);
+      bell_.template ring<Env>();
+      if (mailbox_.dispatched.load_relaxed() == token)
+        line_.enter(UnitState::kIdle, Env::now_ticks());
+    }
+    line_.enter(UnitState::kLeft, Env::now_ticks());
+  }
+
+ private:
+  TM_DEVICE void run_part(Block& block, std::uint64_t token) {
+    const Dispatch dispatch = memory_.dispatch(core_, token);
+    const TaskSlot& slot = memory_.slot({dispatch.task});
+    line_.run(slot.id.value, dispatch.kernel, dispatch.block, Env::now_ticks());
+    mailbox_.acknowledged.store_release(token + 1);
+    TaskArgs args(memory_.base(), memory_.tensors(slot), slot.tensor_count, memory_.scalars(slot),
+                  slot.scalar_count);
+    args.block = dispatch.block;
+    args.block_count = slot.block_count;
+    args.core = core_;
+    args.task = slot.id;
+    Kernels::run(dispatch.kernel, block, args);
+  }
+
+  RuntimeMemory memory_;
+  Mailbox& mailbox_;
+  Doorbell& bell_;
+  UnitLine line_;
+  std::uint32_t core_;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// A workload: kernels, an orchestration, its inputs and the check of its results, as one type.
+// register_workload<W>() makes it known by name to the device and to the command line.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tidemark/device/program.h"
+#include "tidemark/device/sim/sim_units.h"
+#include "tidemark/session/entry_data.h"
+#include "tidemark/session/run_request.h"
+
+namespace tidemark {
+
+struct WorkloadCase {
+  std::string name;
+  std::string description;
+};
+
+// What prepare and check know of the run.
+struct WorkloadSetup {
+  std::string case_name;
+  std::uint64_t seed = 0;
+  RuntimeConfig config;  // entry_bytes is not known yet
+};
+
+struct WorkloadEntry {
+  std::string name;
+  std::string description;
+  std::vector<WorkloadCase> cases;  // the first one is the default
+  std::function<RuntimeLaunch(const WorkloadSetup&)> plan;
+  std::vector<std::string> kernels;
+};
+
+void add_workload(WorkloadEntry entry);
+const std::vector<WorkloadEntry>& registered_workloads();
+const WorkloadEntry* find_registered_workload(std::string_view name);
+
+// Fills the memory of the device: control block and the workload's buffers.
+Expected<void> upload_entry(DeviceMemory& memory, const RuntimeLayout& layout,
+                            const EntryData& data);
+Expected<void> read_back(const DeviceMemory& memory, const RuntimeLayout& layout, EntryData& data);
+// Memory of the host in which a graph is built, and its way to the device.
+class HostImage {
+ public:
+  static Expected<HostImage> create(const RuntimeLayout& layout);
+  [[nodiscard]] void* base() const { return mapping_.base(); }
+  // Everything that was touched.
+  Expected<void> upload(DeviceMemory& memory) const;
+
+ private:
+  UniqueFd fd_;
+  DeviceMapping mapping_;
+};
+
+namespace workload_detail {
+
+template <class Workload>
+void run_on_sim(DeviceContext& context) {
+  const auto config = context.args<RuntimeConfig>();
+  const RuntimeMemory memory(context.memory(), lay_out(config));
+  NoWatch watch;
+  run_sim_units<Workload>(memory, context.status(), watch,
+                          [&] { return context.stop_requested(); });
+}
+
+// The bytes of the status as the building left it.
+template <class Workload>
+Expected<std::vector<std::byte>> build_on_host(DeviceMemory& device, const RuntimeLayout& layout,
+                                               const EntryData& data) {
+  std::vector<std::byte> bytes(status_bytes(layout.config.units()) + alignof(RuntimeStatus) + 128);
+  auto image = HostImage::create(layout);
+  if (!image) return tl::unexpected(image.error());
+  const RuntimeMemory memory(image->base(), layout);
+  memory.control().entry = data.args(layout.entry_offset);
+  std::uint64_t offset = layout.entry_offset;
+  for (const auto& buffer : data.buffers()) {
+    std::memcpy(memory.base() + offset, buffer.bytes.data(), buffer.bytes.size());
+    offset += round_up(buffer.bytes.size(), kEntryAlign);
+  }
+  void* place = bytes.data();
+  std::size_t space = bytes.size();
+  auto* status = static_cast<RuntimeStatus*>(
+      std::align(alignof(UnitProgress), status_bytes(layout.config.units()), place, space));
+  NoWatch watch;
+  orchestrate_here<Workload, HostBuild>(memory, status, watch);
+  if (auto put = image->upload(device); !put) return tl::unexpected(put.error());
+  const auto* first = reinterpret_cast<const std::byte*>(status);
+  return std::vector<std::byte>(first, first + status_bytes(layout.config.units()));
+}
+
+template <class Workload>
+RuntimeLaunch plan(const WorkloadSetup& setup) {
+  auto data = std::make_shared<EntryData>();
+  Workload::prepare(setup, *data);
+  RuntimeLaunch launch;
+  launch.config = setup.config;
+  launch.config.entry_bytes = data->total_bytes();
+  const auto layout = std::make_shared<RuntimeLayout>(lay_out(launch.config));
+  launch.memory_bytes = layout->total_bytes;
+  launch.prepare = [data, layout](DeviceMemory& memory) -> Expected<std::vector<std::byte>> {
+    if (layout->config.build == BuildKind::kHostBuild)
+      return build_on_host<Workload>(memory, *layout, *data);
+    if (auto put = upload_entry(memory, *layout, *data); !put) return tl::unexpected(put.error());
+    return std::vector<std::byte>{};
+  };
+  launch.check = [data, layout, setup](const DeviceMemory& memory) -> Expected<ResultCheck> {
+    if (auto got = read_back(memory, *layout, *data); !got) return tl::unexpected(got.error());
+    return Workload::check(setup, *data);
+  };
+  return launch;
+}
+
+}  // namespace workload_detail
+
+template <class Workload>
+void register_workload() {
+  register_device_program(Workload::kName, &workload_detail::run_on_sim<Workload>);
+  WorkloadEntry entry{.name = Workload::kName,
+                      .description = Workload::kDescription,
+                      .cases = Workload::cases(),
+                      .plan = &workload_detail::plan<Workload>,
+                      .kernels = {}};
+  for (std::uint16_t i = 0; i < Workload::Kernels::kCount; ++i)
+    entry.kernels.emplace_back(Workload::Kernels::info(i).name);
+  add_workload(std::move(entry));
+}
+
+}  // namespace tidemark
