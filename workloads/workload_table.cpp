@@ -1,26 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/workload_table.h"
 
+#include "workloads/capacity_faults.h"
+#include "workloads/nan_producer.h"
+#include "workloads/refused_submits.h"
+#include "workloads/slow_programs.h"
 #include "workloads/synthetic_producer.h"
+#include "workloads/vector_example.h"
 
 namespace tidemark {
-namespace {
 
-constexpr WorkloadInfo kWorkloads[] = {
-    {kSyntheticProducer,
-     "writes task spans at a chosen rate from a chosen number of lanes; no "
-     "compute, so it shows the recorder alone",
-     "default"},
-};
+void register_workloads() {
+  register_synthetic_producer();
+  register_workload<VectorExample>();
+  register_workload<EmptyProgram>();
+  register_workload<SlowKernel>();
+  register_workload<Backpressure>();
+  register_workload<NanProducer>();
+  register_workload<ScopeDeadlock>();
+  register_workload<HeapDeadlock>();
+  register_workload<FlowControlDeadlock>();
+  register_workload<DepPoolOverflow>();
+  register_workload<TensormapOverflow>();
+  register_workload<InvalidArgs>();
+  register_workload<RequestTooLarge>();
+  register_workload<SyncStartInvalid>();
+  register_workload<TensorWaitTimeout>();
+  register_workload<ExplicitFatal>();
+  register_workload<ScopeDepthExceeded>();
+}
 
-}  // namespace
+std::vector<WorkloadInfo> workloads() {
+  std::vector<WorkloadInfo> all;
+  for (const auto& entry : registered_workloads())
+    all.push_back({entry.name, entry.description, entry.cases});
+  all.push_back({kSyntheticProducer,
+                 "writes task spans at a chosen rate from a chosen number of lanes; no compute, so "
+                 "it shows the recorder alone",
+                 {{"default", ""}}});
+  return all;
+}
 
-std::span<const WorkloadInfo> workloads() { return kWorkloads; }
-
-const WorkloadInfo* find_workload(std::string_view name) {
-  for (const auto& workload : kWorkloads)
-    if (workload.name == name) return &workload;
-  return nullptr;
+std::optional<WorkloadInfo> find_workload(std::string_view name) {
+  for (auto& workload : workloads())
+    if (workload.name == name) return workload;
+  return std::nullopt;
 }
 
 }  // namespace tidemark

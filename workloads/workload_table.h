@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one table of workloads.
+// All workloads that can be run by name: those of this folder, and what a user's own program has
+// registered.
 #pragma once
 
-#include <span>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "tidemark/session/workload.h"
 
 namespace tidemark {
 
 struct WorkloadInfo {
-  std::string_view name;
-  std::string_view description;
-  std::string_view cases;
+  std::string name;
+  std::string description;
+  std::vector<WorkloadCase> cases;
 };
 
-std::span<const WorkloadInfo> workloads();
-const WorkloadInfo* find_workload(std::string_view name);
+// Makes the workloads of this folder known, once, before the supervisor starts.
+void register_workloads();
+std::vector<WorkloadInfo> workloads();
+std::optional<WorkloadInfo> find_workload(std::string_view name);
 
 }  // namespace tidemark

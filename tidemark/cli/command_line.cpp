@@ -7,7 +7,7 @@
 
 #include "tidemark/cli/bench/cuda_bench.h"
 #include "tidemark/session/output_directory.h"
-#include "workloads/synthetic_producer.h"
+#include "workloads/workload_table.h"
 
 namespace tidemark::cli {
 namespace {
@@ -53,7 +53,7 @@ Expected<std::string> resolve_run(const std::string& named) {
 }
 
 int run_command_line(int argc, char** argv) {
-  register_synthetic_producer();
+  register_workloads();
   register_cuda_bench();
   CLI::App app("Tidemark: a flight recorder for on-device task runtimes.", "tidemark");
   app.footer(kFooter);

@@ -7,6 +7,7 @@
 #include "tidemark/cli/command_line.h"
 #include "tidemark/device/cuda/cuda_program.h"
 #include "tidemark/device/platform_table.h"
+#include "tidemark/runtime/build_strategy.h"
 #include "tidemark/schema/stream_registry.h"
 #include "workloads/workload_table.h"
 
@@ -17,12 +18,17 @@ void print_list() {
   fmt::print("workloads\n");
   for (const auto& workload : workloads()) {
     fmt::print("  {:<20} {}\n", workload.name, workload.description);
-    fmt::print("  {:<20} cases: {}\n", "", workload.cases);
+    std::string cases;
+    for (const auto& one : workload.cases)
+      cases += fmt::format("{}{}", cases.empty() ? "" : ", ", one.name);
+    fmt::print("  {:<20} cases: {}\n", "", cases);
   }
   fmt::print("\nplatforms (-p)\n");
   for (const auto& platform : platforms())
     fmt::print("  {:<20} {} ({} transport)\n", platform.name, platform.description,
                to_text(platform.transport));
+  fmt::print("\nruntimes (--runtime)\n");
+  for (const auto& build : kBuilds) fmt::print("  {:<26} {}\n", build.name, build.description);
   fmt::print("\nstreams (their names in --policy and run.json)\n");
   for (const auto& stream : kStreams) fmt::print("  {:<20} {}\n", stream.name, stream.content);
   fmt::print("\npolicies (--policy)\n");

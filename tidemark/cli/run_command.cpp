@@ -17,8 +17,13 @@ namespace {
 
 void show_progress(const RunProgress& progress) {
   if (progress.elapsed_ms < 500) return;
-  fmt::print(stderr, "\r  {:>6.1f} s  {} records drained ",
-             static_cast<double>(progress.elapsed_ms) / 1000, with_commas(progress.records));
+  fmt::print(stderr, "\r  {:>6.1f} s", static_cast<double>(progress.elapsed_ms) / 1000);
+  if (progress.tasks_submitted > 0)
+    fmt::print(stderr, "  {} of {} tasks complete", with_commas(progress.tasks_completed),
+               with_commas(progress.tasks_submitted));
+  if (progress.records > 0)
+    fmt::print(stderr, "  {} records drained", with_commas(progress.records));
+  fmt::print(stderr, " ");
   std::fflush(stderr);
 }
 

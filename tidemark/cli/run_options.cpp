@@ -2,6 +2,7 @@
 #include "tidemark/cli/run_options.h"
 
 #include <charconv>
+#include <cstring>
 
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/output_directory.h"
@@ -160,11 +161,56 @@ void bind_synthetic_options(CLI::App& command, RunOptions& options) {
       ->group(group);
 }
 
+// The case that is asked for, by name; the first one if none is.
+Expected<std::string> choose_case(const RunOptions& options, const WorkloadInfo& workload) {
+  if (options.case_name.empty()) return workload.cases.front().name;
+  std::string known;
+  for (const auto& candidate : workload.cases) {
+    if (candidate.name == options.case_name) return candidate.name;
+    known += (known.empty() ? "" : ", ") + candidate.name;
+  }
+  return failure(ErrorKind::kUsage, "--case {}: {} has the cases {}", options.case_name,
+                 workload.name, known);
+}
+
+Expected<WorkloadLaunch> plan_synthetic(const RunOptions& options, const RunRequest& request) {
+  SyntheticOptions synthetic = options.synthetic;
+  const auto rate = parse_rate(options.rate);
+  if (!rate) return tl::unexpected(rate.error());
+  synthetic.rate = *rate;
+  if (request.platform->device == DeviceKind::kCuda &&
+      (synthetic.frame_bytes > 0 || !synthetic.accepted_counts.empty()))
+    return failure(ErrorKind::kUsage,
+                   "--frame-bytes and --accepted-counts are for simulated platforms, not for {}",
+                   options.platform);
+  return plan_synthetic_producer(synthetic);
+}
+
+Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, RunRequest& request) {
+  if (request.platform->device == DeviceKind::kCuda)
+    return failure(ErrorKind::kUsage,
+                   "--platform {}: the task runtime runs on simulated platforms; on CUDA there is "
+                   "synthetic_producer",
+                   options.platform);
+  const WorkloadEntry* workload = find_registered_workload(options.workload);
+  auto config = plan_runtime(options.runtime, *request.platform);
+  if (!config) return tl::unexpected(config.error());
+  request.runtime = options.runtime.runtime;
+  WorkloadLaunch launch;
+  launch.program = workload->name;
+  launch.kernels = workload->kernels;
+  launch.runtime =
+      workload->plan({.case_name = request.case_name, .seed = request.seed, .config = *config});
+  launch.args.resize(sizeof(RuntimeConfig));
+  std::memcpy(launch.args.data(), &launch.runtime->config, sizeof(RuntimeConfig));
+  return launch;
+}
+
 }  // namespace
 
 void bind_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("workload", options.workload, "See 'tidemark list'")->required();
-  command.add_option("--case", options.case_name, "Case of the workload")->capture_default_str();
+  command.add_option("--case", options.case_name, "Case of the workload (default: its first)");
   command.add_option("-p,--platform", options.platform, "See 'tidemark list'")
       ->capture_default_str();
   command.add_option("-d,--device", options.device, "Device number")->capture_default_str();
@@ -178,16 +224,17 @@ void bind_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("--output-prefix", options.output_prefix,
                      "Directory of the run (default outputs/<workload>_<case>_<time>)");
   command.add_flag("--force", options.force, "Replace the run in --output-prefix");
+  bind_runtime_options(command, options.runtime);
   bind_recorder_options(command, options);
   bind_synthetic_options(command, options);
 }
 
 Expected<RunRequest> make_request(const RunOptions& options) {
-  if (find_workload(options.workload) == nullptr)
+  const auto workload = find_workload(options.workload);
+  if (!workload)
     return failure(ErrorKind::kUsage, "no workload {}; see 'tidemark list'", options.workload);
-  if (options.case_name != "default")
-    return failure(ErrorKind::kUsage, "--case {}: {} has no such case", options.case_name,
-                   options.workload);
+  const auto case_name = choose_case(options, *workload);
+  if (!case_name) return tl::unexpected(case_name.error());
   RunRequest request = options.request;
   request.platform = find_platform(options.platform);
   if (request.platform == nullptr)
@@ -198,27 +245,19 @@ Expected<RunRequest> make_request(const RunOptions& options) {
     return failure(ErrorKind::kUsage, "--isolation {}: process or thread", options.isolation);
   request.isolation = options.isolation == "thread" ? Isolation::kThread : Isolation::kProcess;
   request.workload = options.workload;
-  request.case_name = options.case_name;
+  request.case_name = *case_name;
   request.seed = options.seed;
   request.force = options.force;
   if (auto parsed = parse_policies(options.policies, request); !parsed)
     return tl::unexpected(parsed.error());
   if (auto parsed = parse_injections(options.injections, request.inject); !parsed)
     return tl::unexpected(parsed.error());
-  SyntheticOptions synthetic = options.synthetic;
-  const auto rate = parse_rate(options.rate);
-  if (!rate) return tl::unexpected(rate.error());
-  synthetic.rate = *rate;
-  if (request.platform->device == DeviceKind::kCuda &&
-      (synthetic.frame_bytes > 0 || !synthetic.accepted_counts.empty()))
-    return failure(ErrorKind::kUsage,
-                   "--frame-bytes and --accepted-counts are for simulated platforms, not for {}",
-                   options.platform);
-  auto launch = plan_synthetic_producer(synthetic);
+  auto launch = workload->name == kSyntheticProducer ? plan_synthetic(options, request)
+                                                     : plan_tasks(options, request);
   if (!launch) return tl::unexpected(launch.error());
   request.launch = std::move(*launch);
   request.output_dir = options.output_prefix.empty()
-                           ? default_output_directory(options.workload, options.case_name)
+                           ? default_output_directory(options.workload, *case_name)
                            : options.output_prefix;
   return request;
 }

@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tidemark/cli/runtime_options.h"
 #include "tidemark/export/export_run.h"
 #include "tidemark/session/run_request.h"
 #include "workloads/synthetic_producer.h"
@@ -16,7 +17,7 @@ namespace tidemark::cli {
 
 struct RunOptions {
   std::string workload;
-  std::string case_name = "default";
+  std::string case_name;  // empty: the first one
   std::string platform{default_platform().name};
   std::string isolation = "process";
   std::uint32_t device = 0;
@@ -28,6 +29,7 @@ struct RunOptions {
   std::vector<std::string> injections;
   std::string rate = "max";
   std::uint64_t export_limit = kExportLimitDefault;
+  RuntimeOptions runtime;
   RunRequest request;  // the flags that need no translation are bound to it
   SyntheticOptions synthetic;
 };

@@ -101,6 +101,20 @@ std::string summarize(const RunReport& report, const std::string& directory) {
   if (report.error)
     text += fmt::format("  error      {} {}: {}\n  hint       {}\n", report.error->code,
                         report.error->name, report.error->message, report.error->hint);
+  for (const auto& warning : report.warnings)
+    text += fmt::format("  warning    {} {}: {}\n  hint       {}\n", warning.code, warning.name,
+                        warning.message, warning.hint);
+  if (report.runtime != "none")
+    text += fmt::format("  tasks      {} of {} complete, {} scopes, {}\n",
+                        with_commas(report.tasks_completed), with_commas(report.tasks_submitted),
+                        with_commas(report.scopes), report.runtime);
+  if (report.result_ok)
+    text += fmt::format("  result     {}{}\n", *report.result_ok ? "" : "WRONG: ", report.result);
+  if (report.lanes.empty() && report.status != "recovered") {
+    text += fmt::format("  time       device {}, host {}\n  files      {}\n",
+                        human_ns(report.device_ns), human_ns(report.host_ns), directory);
+    return text;
+  }
   for (const auto& stream : kStreams) add_stream(text, report, stream);
   if (!report.loss_known)
     text += "  loss       unknown: the region was gone before it could be read\n";

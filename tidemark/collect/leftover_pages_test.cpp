@@ -173,7 +173,8 @@ TEST_F(LeftoverPages, APageTakenFromARunningProducerIsOfOneFilling) {
     }
   });
   std::uint64_t taken = 0, changing = 0;
-  for (int round = 0; round < 20'000 && (taken < 500 || changing < 5); ++round) {
+  // Until enough was seen, however long the producer takes to begin.
+  for (int round = 0; taken < 500 || (changing < 5 && round < 20'000); ++round) {
     KeepingSink sink;
     std::vector<LaneLedger> ledgers(2, LaneLedger(Overflow::kKeepLast));
     const Leftovers left =

@@ -17,10 +17,10 @@ struct KernelList {
   template <class Kernel>
   static constexpr std::uint16_t number_of() {
     static_assert((std::is_same_v<Kernel, Kernels> || ...), "the workload's list lacks the kernel");
-    std::uint16_t number = 0;
+    unsigned number = 0;
     bool found = false;
-    ((found = found || std::is_same_v<Kernel, Kernels>, number += found ? 0 : 1), ...);
-    return number;
+    ((found = found || std::is_same_v<Kernel, Kernels>, number += found ? 0u : 1u), ...);
+    return static_cast<std::uint16_t>(number);
   }
 
   static constexpr KernelInfo info(std::uint16_t number) {

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "tidemark/base/check.h"
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/calibrate.h"
@@ -31,6 +32,12 @@ RegionRequest region_request(const RunRequest& request, std::uint64_t run_id,
   region.spare_lanes = spare_lanes;
   region.page_bytes = request.page_bytes;
   region.pool_bytes = request.pool_bytes;
+  if (region.lanes.empty() && spare_lanes == 0) {  // nothing is recorded: one lane nobody opens
+    region.spare_lanes = 1;
+    region.pool_bytes = region.page_bytes;
+  }
+  if (request.launch.runtime)
+    region.status_bytes = status_bytes(request.launch.runtime->config.units());
   if (request.platform->transport == Transport::kPulled)
     region.pages_per_lane = kPagesPerLanePulled;
   region.keep_pages = request.keep_pages;
@@ -94,6 +101,9 @@ Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(const RunRequest& reques
   if (!port) return tl::unexpected(port.error());
   run->port_ = std::move(*port);
 
+  run->clock_.ticks_per_second = ticks_per_second;
+  run->records_ = !request.launch.lanes.empty() || spare_lanes > 0;
+  if (!run->records_) return run;
   auto capture = CaptureWriter::create(run->directory_ + "/" + kCaptureFile, run_id);
   if (!capture) return tl::unexpected(capture.error());
   run->capture_ = std::move(*capture);
@@ -105,7 +115,6 @@ Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(const RunRequest& reques
           run->capture_->append_text(ChunkType::kDescription, describe_capture(description));
       !described)
     return tl::unexpected(described.error());
-  run->clock_.ticks_per_second = ticks_per_second;
   run->drainer_ =
       std::make_unique<Drainer>(&run->port_, &run->plan_, run->capture_.get(), request.inject);
   return run;
@@ -121,7 +130,24 @@ ActiveRun::~ActiveRun() {
   ::unlink((directory_ + "/run.json").c_str());
 }
 
-void ActiveRun::start_drainer() { drainer_->start(); }
+void ActiveRun::start_drainer() {
+  if (records()) drainer_->start();
+}
+
+std::uint64_t ActiveRun::drained_records() const {
+  return records() ? drainer_->drained_records() : 0;
+}
+
+std::uint64_t ActiveRun::drained_pages() const { return records() ? drainer_->drained_pages() : 0; }
+
+void ActiveRun::write_status(std::span<const std::byte> bytes) {
+  CHECK(bytes.size() <= plan_.layout.shape.status_bytes);
+  for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, 8);
+    if (word != 0) port_.store(plan_.layout.status_offset + at, word);
+  }
+}
 
 void ActiveRun::note_file_error(const Error& error) {
   if (file_error_.empty()) file_error_ = error.message;
@@ -137,6 +163,7 @@ void ActiveRun::note_clock(const ClockSample& sample) {
   clock_.anchors.push_back(sample);
   report_.anchors.push_back(sample);
   read_device_words();
+  if (!records()) return;
   RunClock news = clock_;
   news.anchors = {sample};
   if (auto put = capture_->append_text(ChunkType::kClock, describe_clock(news)); !put)
@@ -161,6 +188,7 @@ std::string ActiveRun::fault_text() const {
 }
 
 void ActiveRun::note_names() {
+  if (!records()) return;
   NameTexts names = read_names(port_, plan_.layout);
   if (names.size() == names_.size()) return;
   if (auto put = capture_->append_text(ChunkType::kNames, describe_names(names)); !put)
@@ -173,6 +201,7 @@ void ActiveRun::set_abort() {
 }
 
 void ActiveRun::collect(bool device_died) {
+  if (!records()) return;
   drainer_->finish();
   auto& ledgers = drainer_->ledgers();
   const auto is_captured = [&](const PageHeaderImage& page) {
@@ -211,12 +240,7 @@ double ActiveRun::ns_per_record() const {
   return measured > 0 && measured < 1e9 ? measured : 0;
 }
 
-void ActiveRun::close_capture() {
-  if (const std::string lost = capture_->error(); !lost.empty() && file_error_.empty())
-    file_error_ = lost;
-  if (const NameTexts names = read_names(port_, plan_.layout); names.size() != names_.size())
-    if (auto put = capture_->append_closing_text(ChunkType::kNames, describe_names(names)); !put)
-      note_file_error(put.error());
+void ActiveRun::settle_clock() {
   read_device_words();
   if (clock_.anchors.size() >= 2) {
     const ClockSample& first = clock_.anchors.front();
@@ -235,6 +259,9 @@ void ActiveRun::close_capture() {
   }
   if (clock_.finish_ticks > clock_.launch_ticks)
     report_.device_ns = report_.ticks_to_ns(clock_.finish_ticks - clock_.launch_ticks);
+}
+
+void ActiveRun::settle_shares() {
   const LaneCounts total = report_.total();
   std::uint64_t producers = 0;
   for (const auto& lane : report_.lanes) producers += lane.counts.produced > 0;
@@ -242,12 +269,22 @@ void ActiveRun::close_capture() {
     report_.recorder.device_stall_share =
         static_cast<double>(report_.ticks_to_ns(total.stall_ticks)) /
         static_cast<double>(report_.device_ns) / static_cast<double>(producers);
+}
 
+void ActiveRun::close_capture() {
+  settle_clock();
+  if (!records()) return;
+  if (const std::string lost = capture_->error(); !lost.empty() && file_error_.empty())
+    file_error_ = lost;
+  if (const NameTexts names = read_names(port_, plan_.layout); names.size() != names_.size())
+    if (auto put = capture_->append_closing_text(ChunkType::kNames, describe_names(names)); !put)
+      note_file_error(put.error());
+  settle_shares();
   RunClock closing = clock_;
   closing.anchors.clear();
   if (auto put = capture_->append_closing_text(ChunkType::kClock, describe_clock(closing)); !put)
     note_file_error(put.error());
-  std::vector<unsigned char> records(plan_.lanes.size() * sizeof(LaneRecord), 0);
+  std::vector<unsigned char> lane_records(plan_.lanes.size() * sizeof(LaneRecord), 0);
   for (LaneIndex lane = 0; lane < plan_.lanes.size(); ++lane) {
     const LaneCounts& counts = drainer_->ledgers()[lane].counts();
     LaneRecord record{
@@ -256,9 +293,9 @@ void ActiveRun::close_capture() {
         .file_error_dropped = counts.dropped_by[static_cast<std::size_t>(DropReason::kFileError)],
         .device_lost_dropped = counts.dropped_by[static_cast<std::size_t>(DropReason::kDeviceLost)],
         .reserved = {}};
-    std::memcpy(records.data() + lane * sizeof(record), &record, sizeof(record));
+    std::memcpy(lane_records.data() + lane * sizeof(record), &record, sizeof(record));
   }
-  if (auto put = capture_->append_lanes(records, false); !put) note_file_error(put.error());
+  if (auto put = capture_->append_lanes(lane_records, false); !put) note_file_error(put.error());
   if (auto closed = capture_->finish(); !closed) note_file_error(closed.error());
 }
 

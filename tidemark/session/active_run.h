@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "tidemark/capture/capture_writer.h"
@@ -23,7 +24,11 @@ class ActiveRun {
                                                       std::uint32_t spare_lanes = 0);
   ~ActiveRun();
 
+  // False: no stream is on, so there is neither a capture nor a drainer.
+  [[nodiscard]] bool records() const { return records_; }
   void start_drainer();
+  // What the host says in the runtime's place, before launch.
+  void write_status(std::span<const std::byte> bytes);
   // Writes to the capture what can only be known while the run goes on.
   void note_clock(const ClockSample& sample);
   void note_device_anchors();
@@ -42,7 +47,8 @@ class ActiveRun {
   [[nodiscard]] const RegionFile& region() const { return region_; }
   [[nodiscard]] RegionPort& port() { return port_; }
   [[nodiscard]] const RegionPlan& plan() const { return plan_; }
-  [[nodiscard]] Drainer& drainer() { return *drainer_; }
+  [[nodiscard]] std::uint64_t drained_records() const;
+  [[nodiscard]] std::uint64_t drained_pages() const;
   [[nodiscard]] const std::string& directory() const { return directory_; }
   // What the device process says went wrong; empty: nothing.
   [[nodiscard]] std::string fault_text() const;
@@ -52,6 +58,8 @@ class ActiveRun {
  private:
   ActiveRun() = default;
   void read_device_words();
+  void settle_clock();
+  void settle_shares();
   [[nodiscard]] double ns_per_record() const;
 
   std::string directory_;
@@ -69,8 +77,9 @@ class ActiveRun {
   std::uint32_t device_anchors_ = 0;  // noted so far
   bool on_simulated_device_ = true;
   bool keeps_pages_ = false;  // the device, in its own memory
-  bool begun_ = false;        // run.json says that there is a run
-  bool reported_ = false;     // run.json says how it ended
+  bool records_ = false;
+  bool begun_ = false;     // run.json says that there is a run
+  bool reported_ = false;  // run.json says how it ended
 };
 
 // Random, never 0.

@@ -67,18 +67,34 @@ void put_streams(JsonWriter& json, const RunReport& report) {
   json.EndObject();
 }
 
-void put_error(JsonWriter& json, const std::optional<RunError>& error) {
+void put_error(JsonWriter& json, const RunError& error) {
+  json.StartObject();
+  put(json, "code", error.code);
+  put(json, "name", error.name);
+  put(json, "class", error.error_class);
+  put(json, "message", error.message);
+  put(json, "hint", error.hint);
+  json.EndObject();
+}
+
+void put_outcome(JsonWriter& json, const RunReport& report) {
   put_key(json, "error");
-  if (!error) {
+  if (report.error)
+    put_error(json, *report.error);
+  else
+    json.Null();
+  put_key(json, "warnings");
+  json.StartArray();
+  for (const auto& warning : report.warnings) put_error(json, warning);
+  json.EndArray();
+  put_key(json, "result");
+  if (!report.result_ok) {
     json.Null();
     return;
   }
   json.StartObject();
-  put(json, "code", error->code);
-  put(json, "name", error->name);
-  put(json, "class", error->error_class);
-  put(json, "message", error->message);
-  put(json, "hint", error->hint);
+  put(json, "passed", *report.result_ok);
+  put(json, "text", report.result);
   json.EndObject();
 }
 
@@ -181,7 +197,7 @@ std::string to_json(const RunReport& report) {
     json.EndObject();
   }
   put(json, "exit_code", report.exit_code);
-  put_error(json, report.error);
+  put_outcome(json, report);
   put_key(json, "tasks");
   json.StartObject();
   put(json, "submitted", report.tasks_submitted);

@@ -69,6 +69,9 @@ struct RunReport {
 
   int exit_code = 0;
   std::optional<RunError> error;
+  std::vector<RunError> warnings;
+  std::optional<bool> result_ok;  // against the golden reference; unset: not compared
+  std::string result;             // what was compared, or what differs
   std::uint64_t tasks_submitted = 0;
   std::uint64_t tasks_completed = 0;
   std::uint64_t scopes = 0;

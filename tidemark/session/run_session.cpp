@@ -6,7 +6,9 @@
 
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/session/active_run.h"
+#include "tidemark/session/entry_data.h"
 #include "tidemark/session/report_lanes.h"
+#include "tidemark/session/runtime_report.h"
 #include "tidemark/session/signal_watch.h"
 
 namespace tidemark {
@@ -33,6 +35,11 @@ void note_clock(Device& device, ActiveRun& run) {
   run.note_device_anchors();
 }
 
+TaskCounts count_tasks(ActiveRun& run, const RunRequest& request) {
+  if (!request.launch.runtime) return {};
+  return read_task_counts(run.port(), run.plan().layout, request.launch.runtime->config.units());
+}
+
 Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request,
                        const SignalWatch& signals) {
   const std::uint64_t begin_ns = monotonic_ns();
@@ -53,10 +60,14 @@ Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request
       if (!first_look) next_anchor_ms += kAnchorEveryMs;
       first_look = false;
     }
-    if (request.on_progress)
+    if (request.on_progress) {
+      const TaskCounts tasks = count_tasks(run, request);
       request.on_progress({.elapsed_ms = elapsed_ms,
-                           .records = run.drainer().drained_records(),
-                           .pages = run.drainer().drained_pages()});
+                           .records = run.drained_records(),
+                           .pages = run.drained_pages(),
+                           .tasks_submitted = tasks.submitted,
+                           .tasks_completed = tasks.completed});
+    }
   }
 }
 
@@ -118,6 +129,42 @@ std::optional<DeviceExit> wind_down(Device& device, ActiveRun& run) {
   return device.wait(kAbortWaitMs);
 }
 
+// The device's memory, filled; nothing for programs without a task runtime.
+Expected<std::optional<DeviceMemory>> prepare_memory(const RunRequest& request, ActiveRun& run) {
+  if (!request.launch.runtime) return std::optional<DeviceMemory>{};
+  const RuntimeLaunch& runtime = *request.launch.runtime;
+  auto memory = DeviceMemory::create(runtime.memory_bytes);
+  if (!memory) return tl::unexpected(memory.error());
+  const auto status = runtime.prepare(*memory);
+  if (!status) return tl::unexpected(status.error());
+  run.write_status(*status);
+  return std::optional<DeviceMemory>(std::move(*memory));
+}
+
+// What the runtime says of itself, and whether its results are right.
+void judge_runtime(const RunRequest& request, ActiveRun& run,
+                   const std::optional<DeviceMemory>& memory) {
+  if (!memory) return;
+  const RuntimeLaunch& runtime = *request.launch.runtime;
+  RunReport& report = run.report();
+  const TaskCounts tasks = count_tasks(run, request);
+  report.tasks_submitted = tasks.submitted;
+  report.tasks_completed = tasks.completed;
+  report.scopes = tasks.scopes;
+  if (auto held = read_backpressure(run.port(), run.plan().layout, runtime.config))
+    report.warnings.push_back(std::move(*held));
+  if (report.status != "ok") return;
+  if (auto error = read_runtime_error(run.port(), run.plan().layout, runtime.config)) {
+    report.status = "fatal";
+    report.error = std::move(error);
+    return;
+  }
+  const auto check = runtime.check(*memory);
+  report.result_ok = check && check->passed;
+  report.result = check ? check->text : check.error().message;
+  if (!*report.result_ok) report.status = "mismatch";
+}
+
 bool ended_well(const std::optional<DeviceExit>& exit) {
   return exit && exit->kind == DeviceExit::Kind::kFinished && exit->code == 0;
 }
@@ -133,10 +180,13 @@ Expected<RunResult> run_session(const RunRequest& request) {
   RunReport& report = run.report();
   const SignalWatch signals;
 
+  const auto memory = prepare_memory(request, run);
+  if (!memory) return tl::unexpected(memory.error());
   run.start_drainer();
   if (auto launched = (*device)->launch({.program = request.launch.program,
                                          .args = request.launch.args,
-                                         .region = &run.region()});
+                                         .region = &run.region(),
+                                         .memory = *memory ? &**memory : nullptr});
       !launched)
     return tl::unexpected(launched.error());
   const Ending ending = wait_for_device(**device, run, request, signals);
@@ -151,6 +201,7 @@ Expected<RunResult> run_session(const RunRequest& request) {
   if (!exit && !(*device)->reset() && report.error)
     report.error->hint = "the device runs in this process and could not be ended";
   run.close_capture();
+  judge_runtime(request, run, *memory);
 
   if (request.export_artifacts)
     if (auto exported = request.export_artifacts(run.directory(), report); !exported)

@@ -65,6 +65,10 @@ struct CtaBlock {
   }
   __device__ std::uint32_t size() const { return blockDim.x * blockDim.y * blockDim.z; }
   __device__ void barrier() const { __syncthreads(); }
+  __device__ static void wait_ns(std::uint64_t ns) {
+    const std::uint64_t end_ticks = CudaEnv::now_ticks() + ns;
+    while (CudaEnv::now_ticks() < end_ticks) __nanosleep(1000);
+  }
   __device__ std::uint64_t broadcast(std::uint64_t value) const {
     __shared__ std::uint64_t first;
     __syncthreads();  // the last broadcast was read

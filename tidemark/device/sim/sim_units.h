@@ -15,6 +15,15 @@
 
 namespace tidemark {
 
+// The threads that run one kernel: here, one.
+struct SimBlock : SoloBlock {
+  static void wait_ns(std::uint64_t ns) {
+    const timespec time{.tv_sec = static_cast<time_t>(ns / 1'000'000'000),
+                        .tv_nsec = static_cast<long>(ns % 1'000'000'000)};
+    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
+  }
+};
+
 // Builds the graph of a workload with a strategy; on the host or on the device.
 template <class Workload, class Strategy, class Watch>
 void orchestrate_here(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch) {
@@ -33,8 +42,8 @@ void run_sim_units(const RuntimeMemory& memory, RuntimeStatus* status, Watch& wa
     units.emplace_back([&, i] { Scheduler<SimEnv>(memory, status, i).run(stopped); });
   for (std::uint32_t core = 0; core < config.core_count(); ++core)
     units.emplace_back([&, core] {
-      SoloBlock block;
-      Worker<typename Workload::Kernels, SimEnv, SoloBlock>(
+      SimBlock block;
+      Worker<typename Workload::Kernels, SimEnv, SimBlock>(
           memory, status, core, scheduler_of(config, core / kCoresPerCluster))
           .run(block);
     });

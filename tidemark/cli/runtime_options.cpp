@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/cli/runtime_options.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "tidemark/base/align.h"
+#include "tidemark/device/sim/sim_clock.h"
+
+namespace tidemark::cli {
+namespace {
+
+// A size of the rings: its flag, its variable, and what it may be.
+struct RingSetting {
+  const char* flag;
+  const char* variable;
+  std::uint64_t least;
+  std::uint64_t most;
+  bool power_of_two;
+};
+
+constexpr RingSetting kTaskWindow{"--ring-task-window", "PTO2_RING_TASK_WINDOW", kTaskWindowMin,
+                                  kTaskWindowMax, true};
+constexpr RingSetting kHeap{"--ring-heap", "PTO2_RING_HEAP", kHeapBytesMin, kHeapBytesMax, false};
+constexpr RingSetting kDepPool{"--ring-dep-pool", "PTO2_RING_DEP_POOL", kDepPoolMin, kDepPoolMax,
+                               false};
+
+// A host that builds the graph keeps all of it.
+constexpr RingSizes kHostBuildSizes{
+    .task_window = 1u << 17, .dep_pool = 1u << 19, .heap_bytes = 2ull << 30};
+
+Expected<std::uint64_t> parse_size(std::string_view text, const std::string& what,
+                                   const RingSetting& setting) {
+  std::uint64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || code != std::errc() || end != text.data() + text.size())
+    return failure(ErrorKind::kUsage, "{}: '{}' is not a number", what, text);
+  if (value < setting.least || value > setting.most)
+    return failure(ErrorKind::kUsage, "{}: {} is not from {} to {}", what, value, setting.least,
+                   setting.most);
+  if (setting.power_of_two && !is_power_of_two(value))
+    return failure(ErrorKind::kUsage, "{}: {} is not a power of two", what, value);
+  return value;
+}
+
+// One value for all rings, or one for each. The flag wins over the variable.
+Expected<void> apply(const RingSetting& setting, const std::string& flag_text,
+                     const std::function<void(std::uint32_t, std::uint64_t)>& set) {
+  const char* variable = std::getenv(setting.variable);
+  if (flag_text.empty() && variable == nullptr) return {};
+  const std::string text = flag_text.empty() ? variable : flag_text;
+  const std::string what = flag_text.empty() ? setting.variable : setting.flag;
+  std::vector<std::uint64_t> values;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    const auto value = parse_size(std::string_view(text).substr(at, comma - at), what, setting);
+    if (!value) return tl::unexpected(value.error());
+    values.push_back(*value);
+    at = comma + 1;
+  }
+  if (values.size() != 1 && values.size() != kRingCount)
+    return failure(ErrorKind::kUsage, "{} {}: one value, or {} separated by commas", what, text,
+                   kRingCount);
+  for (std::uint32_t ring = 0; ring < kRingCount; ++ring)
+    set(ring, values.size() == 1 ? values[0] : values[ring]);
+  return {};
+}
+
+// Sized to the machine, but at least one cluster: threads that have no processor only take turns.
+std::uint32_t clusters_of_this_machine() {
+  const std::uint32_t processors = std::thread::hardware_concurrency();
+  return processors < 5 ? 1 : (processors - 2) / kCoresPerCluster;
+}
+
+}  // namespace
+
+void bind_runtime_options(CLI::App& command, RuntimeOptions& options) {
+  const char* group = "Task runtime";
+  command.add_option("--runtime", options.runtime, "How the graph is built; see 'tidemark list'")
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--ring-task-window", options.task_window,
+                  "Task slots, a power of two: one value, or four for rings 0..3, comma separated "
+                  "(default 16384; variable PTO2_RING_TASK_WINDOW)")
+      ->group(group);
+  command
+      .add_option("--ring-heap", options.heap,
+                  "Bytes for outputs, likewise (default 268435456; PTO2_RING_HEAP)")
+      ->group(group);
+  command
+      .add_option("--ring-dep-pool", options.dep_pool,
+                  "Dependency entries, likewise (default 16384; PTO2_RING_DEP_POOL)")
+      ->group(group);
+  command
+      .add_option("--tensormap-pool", options.tensormap_pool,
+                  "Entries of the tensor map (default 65536)")
+      ->group(group);
+  command
+      .add_flag("--track-war", options.track_war,
+                "Writers also wait for the readers of what they overwrite")
+      ->group(group);
+  command
+      .add_option("--scheduler-timeout-ms", options.scheduler_timeout_ms,
+                  "How long a task may run, and how long the orchestration waits for an element")
+      ->capture_default_str()
+      ->group(group);
+}
+
+Expected<RuntimeConfig> plan_runtime(const RuntimeOptions& options, const Platform& platform) {
+  const BuildInfo* build = find_build(options.runtime);
+  if (build == nullptr)
+    return failure(ErrorKind::kUsage, "--runtime {}: no such runtime; see 'tidemark list'",
+                   options.runtime);
+  RuntimeConfig config;
+  config.build = build->kind;
+  config.cluster_count =
+      platform.cluster_count > 0 ? platform.cluster_count : clusters_of_this_machine();
+  config.scheduler_count = platform.scheduler_count;
+  config.track_war = options.track_war ? 1 : 0;
+  if (build->kind == BuildKind::kHostBuild)
+    for (auto& ring : config.rings) ring = kHostBuildSizes;
+  using Value = std::uint64_t;
+  auto applied = apply(kTaskWindow, options.task_window, [&](std::uint32_t ring, Value value) {
+    config.rings[ring].task_window = static_cast<std::uint32_t>(value);
+  });
+  if (applied)
+    applied = apply(kHeap, options.heap, [&](std::uint32_t ring, Value value) {
+      config.rings[ring].heap_bytes = value;
+    });
+  if (applied)
+    applied = apply(kDepPool, options.dep_pool, [&](std::uint32_t ring, Value value) {
+      config.rings[ring].dep_pool = static_cast<std::uint32_t>(value);
+    });
+  if (!applied) return tl::unexpected(applied.error());
+  if (options.tensormap_pool) {
+    const std::uint32_t entries = *options.tensormap_pool;
+    if (entries < kTensormapMin || entries > kTensormapMax)
+      return failure(ErrorKind::kUsage, "--tensormap-pool: {} is not from {} to {}", entries,
+                     kTensormapMin, kTensormapMax);
+    config.tensormap_entries = entries;
+  }
+  if (options.scheduler_timeout_ms == 0)
+    return failure(ErrorKind::kUsage, "--scheduler-timeout-ms 0: a task needs some time");
+  config.task_timeout_ticks = sim_ticks_per_second() / 1000 * options.scheduler_timeout_ms;
+  return config;
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/session/runtime_report.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "tidemark/base/align.h"
+#include "tidemark/runtime/task_id.h"
+
+namespace tidemark {
+namespace {
+
+// A copy of the status as it stands; words are read one by one, as another process may write them.
+struct StatusImage {
+  std::uint64_t words[sizeof(RuntimeStatus) / 8];
+
+  [[nodiscard]] const RuntimeStatus& status() const {
+    return *reinterpret_cast<const RuntimeStatus*>(words);
+  }
+};
+
+StatusImage read_status(const RegionPort& port, const RegionLayout& layout) {
+  StatusImage image{};
+  if (layout.shape.status_bytes >= sizeof(RuntimeStatus))
+    port.read(layout.status_offset, image.words, sizeof(image.words));
+  return image;
+}
+
+std::string text_of(const char (&bytes)[kStatusTextBytes]) {
+  std::string text(bytes, ::strnlen(bytes, kStatusTextBytes));
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c < 0x20 || c > 0x7E; }, '?');
+  return text;
+}
+
+std::string task_text(std::uint64_t id) {
+  const TaskId task{id};
+  return task.ring() == 0 ? fmt::format("t{}", task.local())
+                          : fmt::format("r{}t{}", task.ring(), task.local());
+}
+
+std::uint64_t next_power_of_two(std::uint64_t value) {
+  std::uint64_t power = 1;
+  while (power <= value && power < std::uint64_t{1} << 62) power *= 2;
+  return power;
+}
+
+const char* flag_of(Resource resource) {
+  switch (resource) {
+    case Resource::kTaskWindow:
+      return "--ring-task-window";
+    case Resource::kHeap:
+      return "--ring-heap";
+    case Resource::kDepPool:
+    case Resource::kFanin:
+      return "--ring-dep-pool";
+    case Resource::kTensorMap:
+      return "--tensormap-pool";
+    case Resource::kNone:
+      break;
+  }
+  return "--help";
+}
+
+// Everything known of an error, as words.
+struct Told {
+  explicit Told(const LatchedError& error)
+      : code(static_cast<ErrorCode>(error.code.load_relaxed())),
+        resource(
+            static_cast<Resource>(std::min(error.resource.load_relaxed(), kResourceCount - 1))),
+        ring(std::min(error.ring.load_relaxed(), kRingCount - 1)),
+        arg(error.arg.load_relaxed()),
+        used(error.used.load_relaxed()),
+        capacity(error.capacity.load_relaxed()),
+        requested(error.requested.load_relaxed()),
+        task(task_text(error.task_id.load_relaxed())),
+        has_task(error.task_id.load_relaxed() != ~std::uint64_t{0}),
+        kernel(text_of(error.kernel)),
+        text(text_of(error.text)) {
+    const std::string scope_file = text_of(error.scope_file);
+    const std::string submit_file = text_of(error.submit_file);
+    scope = scope_file.empty()
+                ? "no scope"
+                : fmt::format("the scope at {}:{}", scope_file, error.scope_line.load_relaxed());
+    submit = submit_file.empty()
+                 ? "the orchestration"
+                 : fmt::format("{}:{}", submit_file, error.submit_line.load_relaxed());
+  }
+
+  ErrorCode code;
+  Resource resource;
+  std::uint32_t ring;
+  std::uint32_t arg;
+  std::uint64_t used, capacity, requested;
+  std::string task;
+  bool has_task;
+  std::string kernel, text, scope, submit;
+};
+
+std::string setting(const Told& told, std::uint64_t value) {
+  return fmt::format("{} {}", flag_of(told.resource), value);
+}
+
+std::string deadlock_message(const Told& told, const std::string& what) {
+  return fmt::format(
+      "proven deadlock: {} of ring {} is full ({} of {}) and {} cannot be left before task {} ({}) "
+      "is submitted at {}",
+      what, told.ring, told.used, told.capacity, told.scope, told.task, told.kernel, told.submit);
+}
+
+RunError describe_deadlock(const Told& told, const RuntimeConfig& config) {
+  RunError error;
+  const bool host_build = config.build == BuildKind::kHostBuild;
+  const std::string what{resource_name(told.resource)};
+  switch (told.code) {
+    case ErrorCode::kScopeDeadlock:
+      error.message = fmt::format(
+          "proven deadlock: {} alone holds all {} usable slots of ring {}'s task window ({}); task "
+          "{} ({}) at {} can never get one",
+          told.scope, told.capacity - 1, told.ring, told.capacity, told.task, told.kernel,
+          told.submit);
+      break;
+    case ErrorCode::kTensormapOverflow:
+      error.message = fmt::format(
+          "the tensor map is full ({} of {}) and no entry can be freed: its tasks belong to scopes "
+          "that are still open; task {} ({}) at {} in {} needs another",
+          told.used, told.capacity, told.task, told.kernel, told.submit, told.scope);
+      break;
+    case ErrorCode::kHeapRingDeadlock:
+      error.message = deadlock_message(told, "the heap") +
+                      fmt::format("; it asks for {} bytes more", told.requested);
+      break;
+    default:
+      error.message = deadlock_message(told, "the " + what);
+  }
+  if (host_build)
+    error.message += "; host_build_graph keeps the whole graph and gives nothing back";
+  const std::uint64_t wanted = told.resource == Resource::kHeap
+                                   ? std::max(told.capacity * 2, told.used + told.requested * 2)
+                                   : next_power_of_two(std::max(told.capacity, told.used));
+  error.hint =
+      fmt::format("{} gives twice the room; or close the scope earlier", setting(told, wanted));
+  return error;
+}
+
+RunError describe_invalid_args(const Told& told, const RuntimeConfig&) {
+  RunError error;
+  const std::string where =
+      told.arg == ~0u ? std::string() : fmt::format(", argument {}", told.arg);
+  error.message = fmt::format("submit of {}{} at {} in {}: {}",
+                              told.kernel.empty() ? "a task" : "kernel '" + told.kernel + "'",
+                              where, told.submit, told.scope, told.text);
+  error.hint = "compare the call with the kernel's kInfo";
+  return error;
+}
+
+RunError describe(const Told& told, const RuntimeConfig& config) {
+  RunError error;
+  switch (told.code) {
+    case ErrorCode::kScopeDeadlock:
+    case ErrorCode::kHeapRingDeadlock:
+    case ErrorCode::kFlowControlDeadlock:
+    case ErrorCode::kDepPoolOverflow:
+    case ErrorCode::kTensormapOverflow:
+      error = describe_deadlock(told, config);
+      break;
+    case ErrorCode::kInvalidArgs:
+      error = describe_invalid_args(told, config);
+      break;
+    case ErrorCode::kRequestTooLarge:
+      error.message = fmt::format(
+          "task {} ({}) at {} asks for {} bytes of outputs; the heap of ring {} has {} bytes and "
+          "could never hold them",
+          told.task, told.kernel, told.submit, told.requested, told.ring, told.capacity);
+      error.hint = setting(told, round_up(told.requested, std::uint64_t{1} << 20));
+      break;
+    case ErrorCode::kSyncStartInvalid:
+      error.message =
+          fmt::format("{} at {} wants {} blocks to start together; the device has {} such cores",
+                      told.kernel, told.submit, told.requested, told.capacity);
+      error.hint = "fewer blocks, or a platform with more clusters";
+      break;
+    case ErrorCode::kTensorWaitTimeout:
+      error.message =
+          fmt::format("the orchestration waited too long for an element at {}{}", told.submit,
+                      told.has_task ? " of what task " + told.task + " writes" : "");
+      error.hint = "raise --scheduler-timeout-ms if the task is only slow";
+      break;
+    case ErrorCode::kExplicitOrchFatal:
+      error.message = fmt::format("the orchestration gave up at {}: {}", told.submit, told.text);
+      error.hint = "the program itself reported this; see its source";
+      break;
+    case ErrorCode::kScopeDepthExceeded:
+      error.message =
+          fmt::format("the scope at {} would be nested deeper than {}", told.submit, told.capacity);
+      error.hint = "close scopes before opening more";
+      break;
+    default:
+      error.message =
+          fmt::format("the runtime stopped with code {}", static_cast<std::uint32_t>(told.code));
+      error.hint = "unknown code: the region may be damaged";
+  }
+  error.code = static_cast<std::uint32_t>(told.code);
+  error.name = std::string(error_name(told.code));
+  error.error_class = told.resource == Resource::kNone ? "" : resource_name(told.resource);
+  return error;
+}
+
+}  // namespace
+
+TaskCounts read_task_counts(const RegionPort& port, const RegionLayout& layout,
+                            const UnitCounts& units) {
+  if (layout.shape.status_bytes < status_bytes(units)) return {};
+  const StatusImage image = read_status(port, layout);
+  TaskCounts counts{.submitted = image.status().submitted.load_relaxed(),
+                    .completed = image.status().completed_at_once.load_relaxed(),
+                    .scopes = image.status().scopes.load_relaxed()};
+  for (std::uint32_t i = 0; i < units.schedulers; ++i)
+    counts.completed +=
+        port.load(layout.status_offset + kUnitLinesOffset +
+                  units.scheduler(i) * sizeof(UnitProgress) + offsetof(UnitProgress, count));
+  return counts;
+}
+
+std::optional<RunError> read_runtime_error(const RegionPort& port, const RegionLayout& layout,
+                                           const RuntimeConfig& config) {
+  const StatusImage image = read_status(port, layout);
+  const Told told(image.status().error);
+  if (told.code == ErrorCode::kNone || told.code == ErrorCode::kAborted) return std::nullopt;
+  return describe(told, config);
+}
+
+std::optional<RunError> read_backpressure(const RegionPort& port, const RegionLayout& layout,
+                                          const RuntimeConfig&) {
+  const StatusImage image = read_status(port, layout);
+  const RuntimeStatus& status = image.status();
+  const BackpressureStatus& told = status.backpressure;
+  const std::uint64_t begin = status.begin_ticks.load_relaxed(),
+                      end = status.end_ticks.load_relaxed();
+  if (end <= begin) return std::nullopt;
+  const double share =
+      static_cast<double>(told.ticks.load_relaxed()) / static_cast<double>(end - begin);
+  if (share < kBackpressureShare) return std::nullopt;
+  const auto resource =
+      static_cast<Resource>(std::min(told.resource.load_relaxed(), kResourceCount - 1));
+  RunError warning{.code = static_cast<std::uint32_t>(ErrorCode::kRingBufferBackpressure),
+                   .name = std::string(error_name(ErrorCode::kRingBufferBackpressure)),
+                   .error_class = "warning",
+                   .message = {},
+                   .hint = {}};
+  warning.message = fmt::format(
+      "the orchestrator was held back for {:.0f} % of the run, longest by the {} of ring {} in the "
+      "scope at {}:{}",
+      share * 100, resource_name(resource), std::min(told.ring.load_relaxed(), kRingCount - 1),
+      text_of(told.scope_file), told.scope_line.load_relaxed());
+  warning.hint = fmt::format("a larger {} lets it run ahead; not needed if the cores are busy",
+                             flag_of(resource));
+  return warning;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a task runtime says of itself in the region, read from outside: counts, progress, and its
+// error as a message with the knob to turn. Nothing read is trusted further than its own text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "tidemark/collect/region_port.h"
+#include "tidemark/runtime/runtime_config.h"
+#include "tidemark/session/run_report.h"
+
+namespace tidemark {
+
+struct TaskCounts {
+  std::uint64_t submitted = 0;
+  std::uint64_t completed = 0;
+  std::uint64_t scopes = 0;
+};
+
+TaskCounts read_task_counts(const RegionPort& port, const RegionLayout& layout,
+                            const UnitCounts& units);
+
+// The latched error; nothing if there is none, or if it is only the host's own abort.
+std::optional<RunError> read_runtime_error(const RegionPort& port, const RegionLayout& layout,
+                                           const RuntimeConfig& config);
+
+// RING_BUFFER_BACKPRESSURE, if the orchestrator was held back for a large share of the run.
+inline constexpr double kBackpressureShare = 0.25;
+std::optional<RunError> read_backpressure(const RegionPort& port, const RegionLayout& layout,
+                                          const RuntimeConfig& config);
+
+}  // namespace tidemark

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that the fault workloads share. None of them computes anything.
+#pragma once
+
+#include "tidemark/runtime/orchestrator.h"
+#include "tidemark/session/workload.h"
+
+namespace tidemark {
+
+// Makes one tensor and leaves it alone.
+struct Touch {
+  static constexpr KernelInfo kInfo{.name = "touch", .core = CoreType::kAiv, .args = {out("made")}};
+  template <class Block>
+  TM_DEVICE static void run(Block&, const TaskArgs&) {}
+};
+
+// Nothing in, nothing out.
+struct Nothing {
+  static constexpr KernelInfo kInfo{.name = "nothing", .core = CoreType::kAiv, .args = {}};
+  template <class Block>
+  TM_DEVICE static void run(Block&, const TaskArgs&) {}
+};
+
+// Runs for as many nanoseconds as its scalar says.
+struct Linger {
+  static constexpr KernelInfo kInfo{
+      .name = "linger", .core = CoreType::kAiv, .args = {scalar("ns", DType::kUint64)}};
+  template <class Block>
+  TM_DEVICE static void run(Block& block, const TaskArgs& args) {
+    if (block.rank() == 0) block.wait_ns(args.scalar<std::uint64_t>(0));
+    block.barrier();
+  }
+};
+
+// Returns when the whole graph is submitted, or the run is ending: everything behind it waits
+// until then, however fast the device is.
+struct Gate {
+  static constexpr KernelInfo kInfo{.name = "gate", .core = CoreType::kAiv, .args = {}};
+  template <class Block>
+  TM_DEVICE static void run(Block& block, const TaskArgs& args) {
+    const auto* control = reinterpret_cast<const RuntimeControl*>(args.memory());
+    if (block.rank() == 0)
+      while (control->orchestration_done.load_acquire() == 0 && control->error.load_acquire() == 0)
+        block.wait_ns(100'000);
+    block.barrier();
+  }
+};
+
+// For workloads whose end is all that matters.
+struct WithoutData {
+  static std::vector<WorkloadCase> cases() { return {{"default", ""}}; }
+  static void prepare(const WorkloadSetup&, EntryData&) {}
+  static ResultCheck check(const WorkloadSetup&, const EntryData&) {
+    return {true, "nothing to compare"};
+  }
+};
+
+}  // namespace tidemark
