@@ -14,6 +14,8 @@ function(tidemark_install)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/tidemark" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
     FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh" PATTERN "tidemark/cli" EXCLUDE
     PATTERN "testing" EXCLUDE)
+  install(FILES "${PROJECT_SOURCE_DIR}/tidemark/cli/tidemark_main.h"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tidemark/cli")
 
   set(config_folder "${CMAKE_INSTALL_LIBDIR}/cmake/tidemark")
   install(EXPORT tidemark_targets NAMESPACE tidemark:: DESTINATION "${config_folder}"

@@ -101,13 +101,15 @@ function(tidemark_room name)
   endif()
 endfunction()
 
-# tidemark_all: every library room but the command line, exported as tidemark::tidemark.
+# tidemark_all: every library room but the command line, exported as tidemark::tidemark. The command
+# line, for programs with workloads of their own, is tidemark::cli.
 function(tidemark_umbrella)
   get_property(targets GLOBAL PROPERTY TIDEMARK_ROOM_TARGETS)
+  set(installed ${targets})
   list(REMOVE_ITEM targets tidemark_cli tidemark_workloads)
   add_library(tidemark_all INTERFACE)
   add_library(tidemark::tidemark ALIAS tidemark_all)
   set_target_properties(tidemark_all PROPERTIES EXPORT_NAME tidemark)
   target_link_libraries(tidemark_all INTERFACE ${targets})
-  set_property(GLOBAL PROPERTY TIDEMARK_LIBRARY_TARGETS ${targets} tidemark_all)
+  set_property(GLOBAL PROPERTY TIDEMARK_LIBRARY_TARGETS ${installed} tidemark_all)
 endfunction()

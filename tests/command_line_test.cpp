@@ -13,59 +13,12 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/command_line_fixture.h"
 #include "tidemark/capture/chunk.h"
 #include "tidemark/session/run_report.h"
 
 namespace tidemark {
 namespace {
-
-namespace fs = std::filesystem;
-
-struct Finished {
-  int exit_code = 0;
-  std::string out;
-  std::string error;
-};
-
-class CommandLine : public testing::Test {
- protected:
-  void SetUp() override {
-    directory_ = fmt::format("{}/cli_{}_{}", testing::TempDir(), ::getpid(),
-                             testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(directory_);
-    fs::create_directories(directory_);
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
-  std::string path(const std::string& name) const { return directory_ + "/" + name; }
-
-  static std::string read(const std::string& file) {
-    std::ifstream stream(file);
-    std::stringstream text;
-    text << stream.rdbuf();
-    return text.str();
-  }
-
-  // Arguments are words without spaces; `before` runs in a shell in front of the command.
-  Finished run(const std::string& arguments, const std::string& before = "") {
-    const std::string command = fmt::format("cd '{}'; {} '{}' {} >out.txt 2>error.txt", directory_,
-                                            before, TIDEMARK_EXECUTABLE, arguments);
-    const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read(path("out.txt")),
-            read(path("error.txt"))};
-  }
-
-  void expect_refused(const std::string& arguments, int exit_code, const std::string& names) {
-    const Finished done = run(arguments);
-    EXPECT_EQ(done.exit_code, exit_code) << arguments << "\n" << done.error;
-    EXPECT_NE(done.error.find(names), std::string::npos) << arguments << "\n" << done.error;
-    const auto lines = std::count(done.error.begin(), done.error.end(), '\n');
-    EXPECT_LE(lines, 2) << done.error;
-    EXPECT_EQ(done.out, "") << arguments;
-  }
-
-  std::string directory_;
-};
 
 TEST_F(CommandLine, RefusesWhatItDoesNotKnowByName) {
   expect_refused("run no_such_workload", 2, "no_such_workload");

@@ -25,3 +25,18 @@ step("configure" "${CMAKE_COMMAND}" -G "${GENERATOR}"
   "-DCMAKE_PREFIX_PATH=${WORK_FOLDER}/prefix")
 step("build" "${CMAKE_COMMAND}" --build "${WORK_FOLDER}/build")
 step("run" "${WORK_FOLDER}/build/outside_project")
+
+# A workload of somebody else's has every flag of `tidemark run`.
+set(own "${WORK_FOLDER}/build/own_workload")
+foreach(runtime tensormap_and_ringbuffer aicpu_build_graph host_build_graph)
+  foreach(platform sim a5sim)
+    step("own workload, ${runtime} on ${platform}" "${own}" run tiled_axpy --case small --seed 3
+      -p ${platform} --runtime ${runtime} --ring-task-window 128 --ring-heap 1048576
+      --ring-dep-pool 256 --tensormap-pool 4096 --track-war --isolation process --json
+      --output-prefix "${WORK_FOLDER}/own_run" --force)
+  endforeach()
+endforeach()
+step("own workload, thread mode" "${own}" run tiled_axpy --isolation thread
+  --output-prefix "${WORK_FOLDER}/own_run" --force)
+step("own workload is listed" "${own}" list)
+step("own run is sound" "${own}" check "${WORK_FOLDER}/own_run")

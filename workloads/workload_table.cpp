@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/workload_table.h"
 
+#include "workloads/bgemm.h"
 #include "workloads/capacity_faults.h"
+#include "workloads/mixed_example.h"
 #include "workloads/nan_producer.h"
+#include "workloads/paged_attention.h"
 #include "workloads/refused_submits.h"
 #include "workloads/slow_programs.h"
+#include "workloads/spmd_blocks.h"
 #include "workloads/synthetic_producer.h"
 #include "workloads/vector_example.h"
 
@@ -13,6 +17,10 @@ namespace tidemark {
 void register_workloads() {
   register_synthetic_producer();
   register_workload<VectorExample>();
+  register_workload<PagedAttention>();
+  register_workload<Bgemm>();
+  register_workload<MixedExample>();
+  register_workload<SpmdBlocks>();
   register_workload<EmptyProgram>();
   register_workload<SlowKernel>();
   register_workload<Backpressure>();

@@ -1,21 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the leaves of the runtime for a GPU. Nothing here is run by CI.
-#include "tidemark/runtime/half.h"
-#include "tidemark/runtime/heap_ring.h"
-#include "tidemark/runtime/overlap.h"
-#include "tidemark/runtime/task_id.h"
-#include "tidemark/runtime/task_window.h"
+// Compiles the task runtime and a workload for a GPU: orchestrator with each strategy, scheduler
+// and worker. Nothing here is run by CI.
+#include "tidemark/device/cuda/cuda_env.cuh"
+#include "tidemark/runtime/scheduler.h"
+#include "tidemark/runtime/worker.h"
+#include "workloads/vector_example.h"
 
 namespace tidemark {
 
-__global__ void use_the_leaves(const TensorView* views, float* values, std::uint64_t* numbers) {
-  HeapRing heap(numbers[0]);
-  TaskWindow window(64);
-  numbers[1] = heap.allocate(numbers[2]).offset;
-  numbers[3] = TaskId::make(1, static_cast<std::uint32_t>(window.push())).value;
-  numbers[4] = static_cast<std::uint64_t>(overlap_of(views[0], views[1].slice(0, 1, 2)));
-  values[1] =
-      Bfloat16::from_float(values[0]).to_float() + Float16::from_float(values[0]).to_float();
+template <class Workload, class Strategy>
+__device__ void orchestrate(const RuntimeMemory& memory, RuntimeStatus* status) {
+  NoWatch watch;
+  Orchestrator<typename Workload::Kernels, CudaUnitEnv, Strategy> orchestrator(memory, status,
+                                                                               watch);
+  orchestrator.run([&](auto& orch) { Workload::orchestrate(orch, memory.control().entry); });
+}
+
+// One CTA per unit: orchestrator, schedulers, cores.
+template <class Workload>
+__global__ void run_units(void* base, const __grid_constant__ RuntimeLayout layout,
+                          RuntimeStatus* status, const __grid_constant__ RegionView region) {
+  const RuntimeMemory memory(base, layout);
+  const UnitCounts units = layout.config.units();
+  CtaBlock block;
+  if (blockIdx.x == 0) {
+    if (threadIdx.x != 0) return;
+    if (layout.config.build == BuildKind::kTensorMap)
+      orchestrate<Workload, TensorMapBuild>(memory, status);
+    if (layout.config.build == BuildKind::kExplicit)
+      orchestrate<Workload, ExplicitBuild>(memory, status);
+  } else if (blockIdx.x <= units.schedulers) {
+    if (threadIdx.x != 0) return;
+    Scheduler<CudaUnitEnv>(memory, status, blockIdx.x - 1).run([&] {
+      return region.stop_requested();
+    });
+  } else {
+    const std::uint32_t core = blockIdx.x - 1 - units.schedulers;
+    Worker<typename Workload::Kernels, CudaUnitEnv, CtaBlock>(
+        memory, status, core, scheduler_of(layout.config, core / kCoresPerCluster))
+        .run(block);
+  }
+}
+
+const void* units_of_vector_example() {
+  return reinterpret_cast<const void*>(&run_units<VectorExample>);
 }
 
 }  // namespace tidemark

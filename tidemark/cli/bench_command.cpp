@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// tidemark bench: what the recorder costs and what limits it.
+// tidemark bench: what the recorder and the runtime cost, and what limits them.
 #include <memory>
 
 #include "tidemark/cli/bench/bench_options.h"
+#include "tidemark/cli/bench/runtime_bench.h"
 #include "tidemark/cli/command_line.h"
 
 namespace tidemark::cli {
@@ -57,6 +58,19 @@ void add_drain_bench(CLI::App& bench, Outcome& outcome) {
   command->callback([options, &outcome] { outcome.exit_code = bench_drain(*options); });
 }
 
+void add_runtime_bench(CLI::App& bench, Outcome& outcome) {
+  auto options = std::make_shared<RuntimeBenchOptions>();
+  auto* command = bench.add_subcommand(
+      "runtime", "Cost of an empty task by the shape of the graph, beside oneTBB");
+  command->add_option("-p,--platform", options->platform, "A simulated platform")
+      ->capture_default_str();
+  command->add_option("--rounds", options->rounds, "Rounds of which the median is taken")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  command->add_flag("--json", options->json, "Print one JSON object");
+  command->callback([options, &outcome] { outcome.exit_code = bench_runtime(*options); });
+}
+
 // What 'bench producer --disabled' counts; hidden from the help.
 void add_probe_loop(CLI::App& bench, Outcome& outcome) {
   struct Args {
@@ -74,10 +88,11 @@ void add_probe_loop(CLI::App& bench, Outcome& outcome) {
 }  // namespace
 
 void add_bench_command(CLI::App& app, Outcome& outcome) {
-  auto* bench = app.add_subcommand("bench", "Measure the recorder");
+  auto* bench = app.add_subcommand("bench", "Measure the recorder and the runtime");
   bench->require_subcommand(1);
   add_producer_bench(*bench, outcome);
   add_drain_bench(*bench, outcome);
+  add_runtime_bench(*bench, outcome);
   add_probe_loop(*bench, outcome);
 }
 

@@ -36,7 +36,6 @@ TM_DEVICE void complete_task(const RuntimeMemory& memory, SlotRef ref) {
   }
   slot.state.store_release(static_cast<std::uint32_t>(TaskState::kCompleted));  // [task complete]
   memory.control().completed.add(1);
-  memory.control().orchestrator.template ring<Env>();
 }
 
 }  // namespace tidemark

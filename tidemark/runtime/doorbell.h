@@ -13,7 +13,7 @@
 
 namespace tidemark {
 
-inline constexpr std::uint32_t kRoundsBeforeSleep = 96;  // of Env::pause
+inline constexpr std::uint32_t kRoundsBeforeSleep = 64;  // of Env::take_turn
 
 struct alignas(64) Doorbell {
   DeviceWord<std::uint32_t> asleep;
@@ -29,7 +29,7 @@ struct alignas(64) Doorbell {
   // One turn of a waiting loop: pauses in early rounds, then sleeps unless has_work() says so.
   template <class Env, class HasWork>
   TM_DEVICE void wait(std::uint32_t round, const HasWork& has_work) {
-    if (round < kRoundsBeforeSleep) return Env::pause(round);
+    if (round < kRoundsBeforeSleep) return Env::take_turn(round);
     const std::uint32_t heard = bell.load_acquire();
     asleep.exchange(1);  // pairs with [work made]
     if (!has_work()) Env::sleep(bell, heard);

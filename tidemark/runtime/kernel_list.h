@@ -15,7 +15,7 @@ struct KernelList {
   static constexpr std::uint16_t kCount = sizeof...(Kernels);
 
   template <class Kernel>
-  static constexpr std::uint16_t number_of() {
+  TM_DEVICE static constexpr std::uint16_t number_of() {
     static_assert((std::is_same_v<Kernel, Kernels> || ...), "the workload's list lacks the kernel");
     unsigned number = 0;
     bool found = false;

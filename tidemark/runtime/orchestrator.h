@@ -6,38 +6,43 @@
 
 #include <cstdint>
 
-#include "tidemark/runtime/completion.h"
 #include "tidemark/runtime/kernel_list.h"
-#include "tidemark/runtime/producer_set.h"
-#include "tidemark/runtime/slot_filling.h"
-#include "tidemark/runtime/submit_check.h"
-#include "tidemark/runtime/submitted.h"
+#include "tidemark/runtime/task_submitter.h"
 
 namespace tidemark {
 
 template <class Kernels, class Env, class Strategy, class Watch = NoWatch>
-class Orchestrator {
+class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
+  using Core = TaskSubmitter<Env, Strategy, Watch>;
+
  public:
   using Scope = tidemark::Scope<Orchestrator>;
+  using Core::failed;
 
   TM_DEVICE Orchestrator(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch)
-      : memory_(memory), status_(status), watch_(watch), rings_(memory, status, scopes_, watch) {}
+      : Core(memory, status, watch) {}
 
+  // Arguments are taken as they come from the chain of calls: they are too large to be copied.
   // One kernel on one core, or on many with Args::blocks.
-  template <class Kernel>
-  TM_DEVICE Submitted submit(Args args, Site site = Site::here()) {
-    constexpr KernelInfo kInfo = Kernel::kInfo;
-    std::uint16_t kernels[kKernelsMax] = {kNoKernel, kNoKernel, kNoKernel};
-    const std::uint32_t place = kInfo.core == CoreType::kAic ? 0 : 1;
-    kernels[place] = Kernels::template number_of<Kernel>();
-    const TaskShape shape = kInfo.core == CoreType::kAic ? TaskShape::kAic : TaskShape::kAiv;
+  template <class Kernel, class GivenArgs>
+  TM_DEVICE Submitted submit(GivenArgs&& args, Site site = Site::here()) {
     if (!checked<Kernel>(args, site)) return {};
-    return submit_checked(args, {kernels[0], kernels[1], kernels[2], shape, kInfo.name, site});
+    return submit_undeclared<Kernel>(args, site);
+  }
+
+  // A kernel whose arguments are not declared: for programs that measure the runtime itself.
+  template <class Kernel>
+  TM_DEVICE Submitted submit_undeclared(Args& args, Site site = Site::here()) {
+    constexpr KernelInfo kInfo = Kernel::kInfo;
+    const std::uint16_t kernel = Kernels::template number_of<Kernel>();
+    const bool aic = kInfo.core == CoreType::kAic;
+    return submit_checked(args, {aic ? kernel : kNoKernel, aic ? kNoKernel : kernel, kNoKernel,
+                                 aic ? TaskShape::kAic : TaskShape::kAiv, kInfo.name, site});
   }
 
   // Up to three kernels on the cores of one cluster with one argument list; void: none.
-  template <class Aic, class Aiv0, class Aiv1 = void>
-  TM_DEVICE Submitted submit_mix(Args args, Site site = Site::here()) {
+  template <class Aic, class Aiv0, class Aiv1 = void, class GivenArgs>
+  TM_DEVICE Submitted submit_mix(GivenArgs&& args, Site site = Site::here()) {
     const std::uint16_t aic = number<Aic>(), aiv0 = number<Aiv0>(), aiv1 = number<Aiv1>();
     if (!checked<Aic>(args, site) || !checked<Aiv0>(args, site) || !checked<Aiv1>(args, site))
       return {};
@@ -45,26 +50,64 @@ class Orchestrator {
   }
 
   // A joint: no kernel, complete when everything it waits for is.
-  TM_DEVICE Submitted submit_dummy(Args args, Site site = Site::here()) {
+  template <class GivenArgs>
+  TM_DEVICE Submitted submit_dummy(GivenArgs&& args, Site site = Site::here()) {
     return submit_checked(args,
                           {kNoKernel, kNoKernel, kNoKernel, TaskShape::kDummy, "dummy", site});
   }
 
   // Memory for later tasks: a task that is complete at once.
-  TM_DEVICE Submitted allocate(Args args, Site site = Site::here()) {
+  template <class GivenArgs>
+  TM_DEVICE Submitted allocate(GivenArgs&& args, Site site = Site::here()) {
     return submit_checked(
         args, {kNoKernel, kNoKernel, kNoKernel, TaskShape::kDummy, "allocate", site, true});
   }
 
-  // host_build_graph: a task with raw words for arguments and explicit edges.
-  template <class Kernel>
-  TM_DEVICE Submitted add_task(Args args, Site site = Site::here()) {
-    constexpr KernelInfo kInfo = Kernel::kInfo;
-    const TaskShape shape = kInfo.core == CoreType::kAic ? TaskShape::kAic : TaskShape::kAiv;
-    const std::uint16_t kernel = Kernels::template number_of<Kernel>();
-    return submit_checked(
-        args, {shape == TaskShape::kAic ? kernel : kNoKernel,
-               shape == TaskShape::kAiv ? kernel : kNoKernel, kNoKernel, shape, kInfo.name, site});
+  // host_build_graph: a task whose arguments are raw words (Args::scalar), with explicit edges.
+  // What the words stand for may be said besides; a task without it runs all the same.
+  template <class Kernel, class GivenArgs>
+  TM_DEVICE Submitted add_task(GivenArgs&& args, Site site = Site::here()) {
+    return add_task_with_tensor_info<Kernel>(args, nullptr, 0, site);
+  }
+  template <class Kernel, class GivenArgs>
+  TM_DEVICE Submitted add_task_with_tensor_info(GivenArgs&& args, const TensorInfo* infos,
+                                                std::uint32_t count, Site site = Site::here()) {
+    if (!builds_on_host("add_task", site)) return {};
+    const Submitted made = submit_undeclared<Kernel>(args, site);
+    if (made.valid() && count > 0) set_tensor_info_to_task(made.task, infos, count, site);
+    return made;
+  }
+  TM_DEVICE void set_tensor_info_to_task(const TaskHandle& task, const TensorInfo* infos,
+                                         std::uint32_t count, Site site = Site::here()) {
+    if (!builds_on_host("set_tensor_info_to_task", site) || !is_live(task, site)) return;
+    if (count > kTensorsMax)
+      return refuse({.code = ErrorCode::kInvalidArgs,
+                     .submit = site,
+                     .text = "set_tensor_info_to_task: more than 32 tensors"});
+    Ring& ring = rings_.ring(task.id.ring());
+    TaskSlot& slot = memory_.slot(rings_.ref_of(task.id.ring(), task.id.local()));
+    slot.info_offset = memory_.layout().rings[task.id.ring()].args_offset +
+                       ring.args.take(count * sizeof(StoredTensor));
+    slot.info_count = static_cast<std::uint16_t>(count);
+    auto* stored = memory_.template at<StoredTensor>(slot.info_offset);
+    for (std::uint32_t i = 0; i < count; ++i)
+      stored[i] = {.view = infos[i].tensor.view,
+                   .owner = infos[i].tensor.owner,
+                   .access = static_cast<std::uint8_t>(infos[i].access),
+                   .output_index = 0,
+                   .reserved = {}};
+  }
+  TM_DEVICE void add_successor(const TaskHandle& producer, const TaskHandle& consumer,
+                               Site site = Site::here()) {
+    if (!builds_on_host("add_successor", site)) return;
+    if (!is_live(producer, site) || !is_live(consumer, site)) return;
+    const SlotRef ref = rings_.ref_of(consumer.id.ring(), consumer.id.local());
+    const SpaceRequest request{.ring = consumer.id.ring(),
+                               .task_id = consumer.id.value,
+                               .kernel = "add_successor",
+                               .submit = site};
+    ProducerSet<Env, Strategy, Watch>(memory_, rings_, watch_, request, ref, ++serial_)
+        .add_late(producer);
   }
 
   // An element of a tensor, once everything that writes it is complete.
@@ -85,28 +128,11 @@ class Orchestrator {
   TM_DEVICE void fatal(const char* why, Site site = Site::here()) {
     refuse({.code = ErrorCode::kExplicitOrchFatal, .submit = site, .text = why});
   }
-  TM_DEVICE bool failed() const { return memory_.control().error.load_acquire() != 0; }
 
   TM_DEVICE std::uint32_t core_count(CoreType type) const {
     return memory_.config().core_count(type);
   }
   TM_DEVICE std::uint32_t cluster_count() const { return memory_.config().cluster_count; }
-
-  // For Scope. False: refused, or the run is ending.
-  TM_DEVICE bool open_scope(const Site& site) {
-    if (failed()) return false;
-    if (scopes_.full()) {
-      refuse({.code = ErrorCode::kScopeDepthExceeded,
-              .used = kScopeDepthMax,
-              .capacity = kScopeDepthMax,
-              .submit = site});
-      return false;
-    }
-    scopes_.open(site);
-    status_->scopes.store_relaxed(scopes_.total());
-    return true;
-  }
-  TM_DEVICE void close_scope() { scopes_.close(); }
 
   // Runs a whole orchestration and waits for its tasks.
   template <class Orchestration>
@@ -121,6 +147,7 @@ class Orchestrator {
     status_->begin_ticks.store_relaxed(Env::now_ticks());
     rings_.line().enter(UnitState::kBusy, Env::now_ticks());
     orchestration(*this);
+    if constexpr (!Strategy::kReclaims) release_all();
     memory_.control().submitted.store_release(submitted_);
     memory_.control().orchestration_done.store_release(1);
     status_->orchestration_done.store_release(1);
@@ -138,7 +165,7 @@ class Orchestrator {
 
  private:
   template <class Kernel>
-  static constexpr std::uint16_t number() {
+  TM_DEVICE static constexpr std::uint16_t number() {
     if constexpr (std::is_void_v<Kernel>) {
       return kNoKernel;
     } else {
@@ -156,9 +183,32 @@ class Orchestrator {
     }
   }
 
-  TM_DEVICE void refuse(ErrorDetails details) {
-    details.scope = scopes_.site();
-    rings_.latch().latch(details);
+  // The graph is whole: tasks that wait for nobody are ready.
+  TM_DEVICE void release_all() {
+    for (std::uint32_t ring = 0; ring < kRingCount; ++ring)
+      for (std::uint64_t number = 0; number < rings_.ring(ring).window.head(); ++number) {
+        const SlotRef ref = rings_.ref_of(ring, number);
+        TaskSlot& slot = memory_.slot(ref);
+        if (slot.state.load_acquire() != static_cast<std::uint32_t>(TaskState::kCompleted) &&
+            slot.pending.subtract(1) == 1)
+          make_ready<Env>(memory_, ref, slot);
+      }
+  }
+  TM_DEVICE bool builds_on_host(const char* call, const Site& site) {
+    if (failed()) return false;
+    if constexpr (!Strategy::kReclaims) return true;
+    refuse({.code = ErrorCode::kInvalidArgs,
+            .submit = site,
+            .kernel = call,
+            .text = "only host_build_graph has this call"});
+    return false;
+  }
+  TM_DEVICE bool is_live(const TaskHandle& task, const Site& site) {
+    if (scopes_.is_open(task.scope)) return true;
+    refuse({.code = ErrorCode::kInvalidArgs,
+            .submit = site,
+            .text = "a handle whose scope is closed"});
+    return false;
   }
 
   template <class Kernel>
@@ -176,166 +226,6 @@ class Orchestrator {
       return false;
     }
     return true;
-  }
-
-  TM_DEVICE bool usable(const TensorRef& ref) const {
-    return ref.exists && (ref.owner == kNoOwner || scopes_.is_open(ref.scope));
-  }
-
-  // What holds for any task, whatever its kernel declares.
-  TM_DEVICE bool well_formed(Args& args, const TaskPlan& task) {
-    const auto bad = [&](std::uint32_t arg, const char* why) {
-      refuse({.code = ErrorCode::kInvalidArgs,
-              .arg = arg,
-              .submit = task.site,
-              .kernel = task.name,
-              .text = why});
-      return false;
-    };
-    if (scopes_.empty()) return bad(~0u, "submitted outside of every scope");
-    if (args.too_many())
-      return bad(~0u, "more than 32 tensors, 16 scalars or 32 single dependencies");
-    if (args.tensor_behind_scalar()) return bad(~0u, "a tensor behind a scalar");
-    if (args.block_count() == 0) return bad(~0u, "a task of no blocks");
-    std::uint32_t outputs = 0;
-    for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
-      const Args::Tensor& tensor = args.tensor(i);
-      if (tensor.access == Access::kOutput) {
-        if (++outputs > kOutputsMax) return bad(i, "more than 8 outputs");
-        if (!shape_is_sane(tensor.ref.view.shape))
-          return bad(i, "an output of more than 5 dimensions or 2^63 elements");
-      } else if (!tensor.ref.exists) {
-        return bad(i, "a tensor that no submit made");
-      } else if (!usable(tensor.ref)) {
-        return bad(i, "a handle whose scope is closed");
-      }
-    }
-    for (std::uint32_t i = 0; i < args.after_count(); ++i)
-      if (!scopes_.is_open(args.after_at(i).scope))
-        return bad(~0u, "after(): a handle whose scope is closed");
-    return fits_the_cores(args, task);
-  }
-
-  TM_DEVICE bool fits_the_cores(const Args& args, const TaskPlan& task) {
-    if (!args.sync_start()) return true;
-    const CoreType type = task.shape == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
-    const std::uint64_t cores = task.shape == TaskShape::kMix ? memory_.config().cluster_count
-                                                              : memory_.config().core_count(type);
-    if (args.block_count() <= cores) return true;
-    refuse({.code = ErrorCode::kSyncStartInvalid,
-            .capacity = cores,
-            .requested = args.block_count(),
-            .submit = task.site,
-            .kernel = task.name});
-    return false;
-  }
-
-  TM_DEVICE Submitted submit_checked(Args& args, const TaskPlan& task) {
-    if (failed() || !well_formed(args, task)) return {};
-    const std::uint32_t ring_index = scopes_.ring();
-    Ring& ring = rings_.ring(ring_index);
-    const SpaceRequest request{
-        .ring = ring_index,
-        .task_id = TaskId::make(ring_index, static_cast<std::uint32_t>(ring.window.head())).value,
-        .kernel = task.name,
-        .submit = task.site};
-    rings_.reclaim(ring_index);
-    HeapRing::Allocation heap;
-    if (!take_space(args, request, ring, heap)) return {};
-    const SlotRef ref = rings_.ref_of(ring_index, ring.window.push());
-    TaskSlot& slot = memory_.slot(ref);
-    fill_slot(memory_, slot, args, task,
-              {.ring = ring_index,
-               .number = ring.window.head() - 1,
-               .args_offset = ring.args.take(args_bytes(args)),
-               .heap_offset = heap.offset,
-               .scope = scopes_.mark()});
-    ++scopes_.current().task_count;
-    ++submitted_;
-    status_->submitted.store_relaxed(submitted_);
-    rings_.line().task(slot.id.value);
-    if (!connect(ref, slot, args, request)) return {};
-    slot.heap_mark = ring.heap.head();
-    slot.dep_mark = ring.deps.head();
-    slot.fanin_mark = ring.fanin.head();
-    rings_.tell(ring_index);
-    status_->map_entries.store_relaxed(rings_.map().live_count());
-    const Submitted result = result_of(slot, args);
-    watch_.submitted(slot);
-    if (task.complete_at_once) {
-      complete_task<Env>(memory_, ref);
-      status_->completed_at_once.store_relaxed(status_->completed_at_once.load_own() + 1);
-    } else if (slot.pending.subtract(1) == 1) {
-      make_ready<Env>(memory_, ref, slot);
-    }
-    return result;
-  }
-
-  // A slot and memory for the outputs, in one piece.
-  TM_DEVICE bool take_space(Args& args, SpaceRequest request, Ring& ring,
-                            HeapRing::Allocation& heap) {
-    request.resource = Resource::kTaskWindow;
-    if (!rings_.wait_for(request, [&] { return !ring.window.full(); })) return false;
-    std::uint64_t bytes = 0;
-    bool outputs = false;
-    for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
-      if (args.tensor(i).access != Access::kOutput) continue;
-      outputs = true;
-      bytes = add_output_bytes(bytes, args.tensor(i).ref.view);
-    }
-    if (!outputs) return true;
-    request.resource = Resource::kHeap;
-    request.requested = bytes;
-    if (bytes > ring.heap.capacity()) {
-      refuse({.code = ErrorCode::kRequestTooLarge,
-              .resource = Resource::kHeap,
-              .ring = request.ring,
-              .capacity = ring.heap.capacity(),
-              .requested = bytes,
-              .task_id = request.task_id,
-              .submit = request.submit,
-              .kernel = request.kernel});
-      return false;
-    }
-    return rings_.wait_for(request, [&] {
-      heap = ring.heap.allocate(bytes);
-      return heap.answer == HeapRing::Answer::kAllocated;
-    });
-  }
-
-  // All look-ups come before all registrations: a task never waits for itself.
-  TM_DEVICE bool connect(SlotRef ref, TaskSlot& slot, Args& args, const SpaceRequest& request) {
-    ProducerSet<Env, Strategy, Watch> producers(memory_, rings_, watch_, request, ref, ++serial_);
-    for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
-      const Args::Tensor& tensor = args.tensor(i);
-      if (tensor.access == Access::kOutput) continue;
-      if constexpr (!Strategy::kAutomatic) {
-        if (!producers.retain_creator(tensor.ref)) return false;
-      } else {
-        if (!producers.add_creator(tensor.ref, i)) return false;  // it wrote all of the buffer
-        if (tensor.access != Access::kNoDep &&
-            !producers.add_overlapping(tensor.ref.view, tensor.access, i))
-          return false;
-      }
-    }
-    for (std::uint32_t i = 0; i < args.after_count(); ++i)
-      if (!producers.add_explicit(args.after_at(i))) return false;
-    if constexpr (Strategy::kAutomatic) {
-      for (std::uint32_t i = 0; i < args.tensor_count(); ++i)
-        if (args.tensor(i).access != Access::kOutput &&
-            !producers.register_access(args.tensor(i).ref, args.tensor(i).access))
-          return false;
-    }
-    static_cast<void>(slot);
-    return true;
-  }
-
-  TM_DEVICE Submitted result_of(const TaskSlot& slot, Args& args) {
-    Submitted result;
-    result.task = {slot.id, scopes_.mark()};
-    for (std::uint32_t i = 0; i < args.tensor_count(); ++i)
-      if (args.tensor(i).access == Access::kOutput) result.add_output(args.tensor(i).ref);
-    return result;
   }
 
   TM_DEVICE bool wait_until_written(const TensorRef& ref, const Site& site) {
@@ -360,8 +250,7 @@ class Orchestrator {
                 .submit = site});
         return false;
       }
-      memory_.control().orchestrator.template wait<Env>(round,
-                                                        [&] { return rings_.is_written(ref); });
+      Env::wait_for_space(round);
     }
     rings_.line().enter(UnitState::kBusy, Env::now_ticks());
     return true;
@@ -382,13 +271,16 @@ class Orchestrator {
     status_->map_entries.store_relaxed(rings_.map().live_count());
   }
 
-  RuntimeMemory memory_;
-  RuntimeStatus* status_;
-  Watch& watch_;
-  ScopeStack scopes_;
-  RingSet<Env, Strategy, Watch> rings_;
-  std::uint64_t submitted_ = 0;
-  std::uint64_t serial_ = 0;
+  using Core::memory_;
+  using Core::refuse;
+  using Core::rings_;
+  using Core::scopes_;
+  using Core::serial_;
+  using Core::status_;
+  using Core::submit_checked;
+  using Core::submitted_;
+  using Core::usable;
+  using Core::watch_;
 };
 
 }  // namespace tidemark

@@ -40,27 +40,48 @@ class ProducerSet {
     if (ref.owner == kNoOwner) return true;
     return remember(slot_of({ref.owner}), true);
   }
+  // Also a task whose scope is closed: if its slot is somebody else's by now, it is complete.
   TM_DEVICE bool add_explicit(const TaskHandle& task) {
     const SlotRef producer = slot_of(task.id);
+    const TaskSlot& slot = memory_.slot(producer);
     // Wired automatically already, or named twice.
-    if (memory_.slot(producer).waited_by == serial_) return true;
-    return add(producer, task.id, false, {.arg = kNoArg, .source = EdgeSource::kExplicit});
+    if ((slot.id == task.id && slot.waited_by == serial_) || was_told(task.id)) return true;
+    const GraphEdge edge{.arg = kNoArg, .source = EdgeSource::kExplicit};
+    if (slot.id == task.id) return add(producer, task.id, false, edge);
+    note_told(task.id, kNoArg);
+    tell(task.id, edge);
+    return true;
+  }
+  // An edge between two tasks that stand in the graph already.
+  TM_DEVICE bool add_late(const TaskHandle& task) {
+    const SlotRef producer = slot_of(task.id);
+    TaskSlot& slot = memory_.slot(producer);
+    for (std::uint32_t link = slot.waiters.load_acquire();
+         link != kNoEntry && link != kListClosed;) {
+      const DepEntry& entry = memory_.dep(SlotRef{link}.ring(), SlotRef{link}.place());
+      if (entry.consumer == consumer_.value) return true;
+      link = entry.next;
+    }
+    watch_.edge({.producer = task.id, .consumer = slot_.id});
+    return wire(producer);
   }
   TM_DEVICE bool add_overlapping(const TensorView& view, Access access, std::uint32_t arg) {
     TensorMap& map = rings_.map();
     const bool writes = access == Access::kInout || access == Access::kOutputExisting;
-    retired_told_ = 0;
     for (std::uint32_t link = map.first_of(view.buffer); link != TensorMap::kNone;) {
       const MapEntry& entry = map.entry(link);
+      const std::uint64_t freed = map.freed_count();
       link = entry.next;
       if (entry.reads != 0 && !writes) continue;
       const ViewOverlap overlap = overlap_of(view, entry.view);
       if (overlap == ViewOverlap::kNone) continue;
       const GraphEdge edge{.arg = arg, .source = EdgeSource::kTensorMap, .overlap = overlap};
       if (entry.retired != 0)
-        tell_retired(entry.task, edge);
+        tell_retired(entry, edge);
       else if (!add({entry.slot}, entry.task, false, edge))
         return false;
+      // A wait for space has taken entries away, perhaps the next one: what was told stays told.
+      if (map.freed_count() != freed) link = map.first_of(view.buffer);
     }
     return true;
   }
@@ -152,13 +173,44 @@ class ProducerSet {
   }
 
   // Its slot is somebody else's by now; only the edge is told.
-  TM_DEVICE void tell_retired(TaskId id, GraphEdge edge) {
+  TM_DEVICE void tell_retired(const MapEntry& entry, GraphEdge edge) {
+    const TaskSlot& slot = memory_.slot({entry.slot});
+    if (slot.id == entry.task && slot.waited_by == serial_ && slot.told_arg == edge.arg)
+      return;  // told before it retired, a moment ago
     for (std::uint32_t i = 0; i < retired_told_; ++i)
-      if (retired_[i].value == id.value) return;
-    if (retired_told_ < kRetiredTold) retired_[retired_told_++] = id;
-    edge.producer = id;
+      if (retired_[i].id == entry.task && retired_[i].arg == edge.arg) return;
+    if (!note_told(entry.task, edge.arg) && has_earlier_entry(entry, edge)) return;
+    tell(entry.task, edge);
+  }
+  TM_DEVICE void tell(TaskId producer, GraphEdge edge) {
+    edge.producer = producer;
     edge.consumer = slot_.id;
     watch_.edge(edge);
+  }
+  // False: no room to remember it.
+  TM_DEVICE bool note_told(TaskId id, std::uint32_t arg) {
+    if (retired_told_ == kRetiredTold) return false;
+    retired_[retired_told_++] = {id, arg};
+    return true;
+  }
+  TM_DEVICE bool was_told(TaskId id) const {
+    for (std::uint32_t i = 0; i < retired_told_; ++i)
+      if (retired_[i].id == id) return true;
+    return false;
+  }
+  // Another entry of the task was met before this one: that has told the edge.
+  TM_DEVICE bool has_earlier_entry(const MapEntry& entry, const GraphEdge& edge) const {
+    TensorMap& map = rings_.map();
+    const StoredTensor& tensor = memory_.tensors(slot_)[edge.arg];
+    const bool writes = tensor.access != static_cast<std::uint8_t>(Access::kInput);
+    for (std::uint32_t link = map.first_of(tensor.view.buffer);;) {
+      const MapEntry& other = map.entry(link);
+      if (&other == &entry) return false;
+      if (other.task == entry.task && (other.reads == 0 || writes) &&
+          overlap_of(tensor.view, other.view) != ViewOverlap::kNone)
+        return true;
+      link = other.next;
+    }
   }
 
   // Whoever comes next waits for this task, which waits for what it overwrites.
@@ -185,7 +237,11 @@ class ProducerSet {
   std::uint64_t serial_;
   bool tracks_readers_;
   std::uint32_t retired_told_ = 0;
-  TaskId retired_[kRetiredTold];
+  struct Told {
+    TaskId id;
+    std::uint32_t arg;
+  };
+  Told retired_[kRetiredTold];  // and for which argument
 };
 
 }  // namespace tidemark

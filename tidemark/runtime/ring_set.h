@@ -110,7 +110,6 @@ class RingSet {
     line_.wait_for(request.resource, begin_ticks);
     bool taken = false;
     for (std::uint32_t round = 0;; ++round) {
-      const std::uint64_t completed = memory_.control().completed.load_acquire();
       reclaim_all();
       taken = try_take();
       if (taken || latch_.set()) break;
@@ -118,9 +117,7 @@ class RingSet {
         latch_.latch(deadlock(request));
         break;
       }
-      memory_.control().orchestrator.template wait<Env>(round, [&] {
-        return memory_.control().completed.load_acquire() != completed || latch_.set();
-      });
+      Env::wait_for_space(round);
     }
     note_wait(request, Env::now_ticks() - begin_ticks);
     line_.enter(UnitState::kBusy, Env::now_ticks());
@@ -179,7 +176,8 @@ class RingSet {
   TM_DEVICE void retire(Ring& ring, TaskSlot& slot) {
     map_.retire(slot.map_first);
     if (slot.buffer_entries > 0) forget_buffers(slot);
-    ring.heap.free_up_to(slot.heap_mark);
+    // Below the tail: the task took no memory, and the ring has started anew since.
+    if (slot.heap_mark > ring.heap.tail()) ring.heap.free_up_to(slot.heap_mark);
     ring.deps.free_up_to(slot.dep_mark);
     ring.fanin.free_up_to(slot.fanin_mark);
   }

@@ -71,6 +71,8 @@ TM_DEVICE inline void fill_slot(const RuntimeMemory& memory, TaskSlot& slot, Arg
   slot.tensor_count = static_cast<std::uint16_t>(args.tensor_count());
   slot.scalar_count = static_cast<std::uint16_t>(args.scalar_count());
   slot.args_offset = ring.args_offset + place.args_offset;
+  slot.info_offset = 0;
+  slot.info_count = 0;
   slot.fanin_count = 0;
   slot.fanin_spill = 0;
   slot.seen_by = 0;

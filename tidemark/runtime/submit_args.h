@@ -17,6 +17,12 @@ namespace tidemark {
 
 inline constexpr std::uint32_t kAftersMax = 32;
 
+// What a raw word of a task stands for.
+struct TensorInfo {
+  TensorRef tensor;
+  Access access = Access::kInput;
+};
+
 class Args {
  public:
   struct Tensor {

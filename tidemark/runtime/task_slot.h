@@ -57,6 +57,9 @@ struct alignas(64) TaskSlot {
   std::uint32_t fanin_count;
   std::uint32_t fanin_spill;  // place of the first entry beyond the inline ones
 
+  std::uint64_t info_offset;  // tensors that raw words stand for, where the program says so
+  std::uint16_t info_count;
+
   // Orchestrator only.
   std::uint64_t heap_mark, args_mark, dep_mark, fanin_mark;  // heads behind this task
   std::uint64_t seen_by;      // the submit that has this task among its producers

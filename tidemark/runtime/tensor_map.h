@@ -127,6 +127,8 @@ class TensorMap {
   TM_DEVICE std::uint32_t live_count() const { return live_; }
   TM_DEVICE std::uint32_t retired_count() const { return retired_; }
   TM_DEVICE std::uint32_t capacity() const { return capacity_; }
+  // Entries ever taken out: who walks a chain sees by it that the chain may have changed.
+  TM_DEVICE std::uint64_t freed_count() const { return freed_; }
 
  private:
   TM_DEVICE void unlink_of_task(const MapEntry& gone) {
@@ -144,6 +146,7 @@ class TensorMap {
     if (gone.next != kNone) entry(gone.next).previous = gone.previous;
     gone.next = free_;
     free_ = link;
+    ++freed_;
   }
 
   std::uint32_t* buckets_;
@@ -155,6 +158,7 @@ class TensorMap {
   std::uint32_t live_ = 0;
   std::uint32_t retired_ = 0;
   std::uint32_t retired_first_ = kNone, retired_last_ = kNone;
+  std::uint64_t freed_ = 0;
 };
 
 }  // namespace tidemark

@@ -37,17 +37,20 @@ struct TensorRef {
     ref.exists = true;
     return ref;
   }
+  // Of a submit that was refused there is nothing to look at: these return it as it is.
   TM_DEVICE TensorRef slice(std::uint32_t dim, std::uint64_t first, std::uint64_t count) const {
-    return with(view.slice(dim, first, count));
+    return exists ? with(view.slice(dim, first, count)) : *this;
   }
   TM_DEVICE TensorRef transpose(std::uint32_t one, std::uint32_t other) const {
-    return with(view.transpose(one, other));
+    return exists ? with(view.transpose(one, other)) : *this;
   }
-  TM_DEVICE TensorRef reshape(const TensorShape& shape) const { return with(view.reshape(shape)); }
+  TM_DEVICE TensorRef reshape(const TensorShape& shape) const {
+    return exists ? with(view.reshape(shape)) : *this;
+  }
   // Any view of the same buffer.
   TM_DEVICE TensorRef with(const TensorView& other) const {
     TensorRef ref = *this;
-    if (!exists) return ref;  // of a submit that was refused: nothing to look at
+    if (!exists) return ref;
     ref.view = other;
     ref.view.buffer = view.buffer;
     return ref;

@@ -35,7 +35,8 @@ struct CudaUnitEnv : CudaEnv {
   }
   template <class Word>
   __device__ static void wake(Word&) {}
-  __device__ static void pause(std::uint32_t) { __nanosleep(100); }
+  __device__ static void take_turn(std::uint32_t) { __nanosleep(100); }
+  __device__ static void wait_for_space(std::uint32_t) { __nanosleep(1000); }
 };
 
 // One thread that writes a lane alone.

@@ -31,6 +31,37 @@ inline const bool kTscIsClock = tsc_is_invariant();
 inline constexpr bool kTscIsClock = false;
 #endif
 
+// Two threads that wait for each other by turns may share a processor for ever while another one
+// idles: they look too busy to be moved. A thread that may move goes away when its turns have long
+// been slow.
+class SimPlace {
+ public:
+  void let_move() { may_move_ = true; }
+  void took_turn(std::uint64_t ns) {
+    slow_turns_ = ns > kSlowTurnNs ? slow_turns_ + 1 : 0;
+    if (!may_move_ || slow_turns_ < kSlowTurns) return;
+    slow_turns_ = 0;
+    const std::uint64_t now_ns = monotonic_ns();
+    if (now_ns - moved_ns_ < kStayNs) return;
+    moved_ns_ = now_ns;
+    cpu_set_t allowed, others;
+    if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) < 2) return;
+    others = allowed;
+    CPU_CLR(static_cast<unsigned>(::sched_getcpu()), &others);
+    if (::sched_setaffinity(0, sizeof(others), &others) == 0)
+      ::sched_setaffinity(0, sizeof(allowed), &allowed);
+  }
+
+ private:
+  static constexpr std::uint64_t kSlowTurnNs = 900;  // another thread has run meanwhile
+  static constexpr std::uint32_t kSlowTurns = 64;
+  static constexpr std::uint64_t kStayNs = 5'000'000;
+  bool may_move_ = false;
+  std::uint32_t slow_turns_ = 0;
+  std::uint64_t moved_ns_ = 0;
+};
+inline thread_local SimPlace sim_place;
+
 struct SimEnv {
   static std::uint64_t now_ticks() {
 #if defined(__x86_64__)
@@ -54,6 +85,22 @@ struct SimEnv {
     ::clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
   }
 
+  // How a unit waits for another one of its device, at first: there may be more units than
+  // processors, and the other one may want this very processor.
+  static void take_turn(std::uint32_t round) {
+    if (round < 2) return spin_once();
+    const std::uint64_t before_ns = monotonic_ns();
+    ::sched_yield();
+    sim_place.took_turn(monotonic_ns() - before_ns);
+  }
+  // How the orchestrator waits for space: nobody wakes it, so that nobody pays for it.
+  static void wait_for_space(std::uint32_t round) {
+    if (round < kTurnsForSpace) return take_turn(round);
+    const std::uint32_t doubled = round - kTurnsForSpace < 5 ? round - kTurnsForSpace : 5;
+    const timespec time{.tv_sec = 0, .tv_nsec = 30'000L << doubled};
+    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
+  }
+
   // Until somebody wakes the word, it is not `heard` any more, or twenty milliseconds are over.
   template <class Word>
   static void sleep(Word& word, std::uint32_t heard) {
@@ -67,6 +114,7 @@ struct SimEnv {
   }
 
   static constexpr long kSleepNs = 20'000'000;
+  static constexpr std::uint32_t kTurnsForSpace = 4;
   static constexpr std::uint32_t kSpinRounds = 32;
   static constexpr std::uint32_t kSleepRound = 256;
 };

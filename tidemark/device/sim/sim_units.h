@@ -32,6 +32,15 @@ void orchestrate_here(const RuntimeMemory& memory, RuntimeStatus* status, Watch&
   orchestrator.run([&](auto& orch) { Workload::orchestrate(orch, memory.control().entry); });
 }
 
+// A launch is over when every unit is there, as with a persistent kernel.
+inline void await_units(RuntimeStatus* status, const UnitCounts& units) {
+  for (std::uint32_t unit = 1; unit < units.total(); ++unit)
+    for (std::uint32_t round = 0; unit_lines(status)[unit].state.load_acquire() ==
+                                  static_cast<std::uint32_t>(UnitState::kNotStarted);
+         ++round)
+      SimEnv::wait_for_space(round);
+}
+
 template <class Workload, class Watch, class Stopped>
 void run_sim_units(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch,
                    const Stopped& stopped) {
@@ -39,7 +48,10 @@ void run_sim_units(const RuntimeMemory& memory, RuntimeStatus* status, Watch& wa
   std::vector<std::thread> units;
   units.reserve(config.scheduler_count + config.core_count());
   for (std::uint32_t i = 0; i < config.scheduler_count; ++i)
-    units.emplace_back([&, i] { Scheduler<SimEnv>(memory, status, i).run(stopped); });
+    units.emplace_back([&, i] {
+      sim_place.let_move();
+      Scheduler<SimEnv>(memory, status, i).run(stopped);
+    });
   for (std::uint32_t core = 0; core < config.core_count(); ++core)
     units.emplace_back([&, core] {
       SimBlock block;
@@ -47,6 +59,7 @@ void run_sim_units(const RuntimeMemory& memory, RuntimeStatus* status, Watch& wa
           memory, status, core, scheduler_of(config, core / kCoresPerCluster))
           .run(block);
     });
+  await_units(status, config.units());
   switch (config.build) {
     case BuildKind::kTensorMap:
       orchestrate_here<Workload, TensorMapBuild>(memory, status, watch);

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 #include <set>
 #include <tuple>
@@ -44,6 +45,9 @@ class SimMachine {
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     CHECK(base_ != MAP_FAILED);
     status_memory_.resize(status_bytes(config.units()) / sizeof(UnitProgress) + 1);
+    // Also what lies between the elements: the status stands over them.
+    std::memset(static_cast<void*>(status_memory_.data()), 0,
+                status_memory_.size() * sizeof(UnitProgress));
     status_ = reinterpret_cast<RuntimeStatus*>(status_memory_.data());
     memory().control().entry = data_.args(layout_.entry_offset);
     copy_buffers(true);

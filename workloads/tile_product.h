@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inner loops of the example kernels' matrix products: plain loops over fixed chunks, which a
+// compiler keeps in registers and vectorises. Numbers are float32 or bfloat16, sums are float32.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/runtime/half.h"
+
+namespace tidemark {
+
+inline constexpr std::uint32_t kTileChunk = 16;  // row lengths are multiples of it
+
+TM_DEVICE constexpr float as_float(float value) { return value; }
+TM_DEVICE constexpr float as_float(Bfloat16 value) { return value.to_float(); }
+
+// sum of left[i] * right[i]
+template <class Left, class Right>
+TM_DEVICE inline float dot_product(const Left* left, const Right* right, std::uint64_t count) {
+  float sums[kTileChunk] = {};
+  for (std::uint64_t i = 0; i < count; i += kTileChunk)
+    for (std::uint32_t lane = 0; lane < kTileChunk; ++lane)
+      sums[lane] += as_float(left[i + lane]) * as_float(right[i + lane]);
+  float sum = 0;
+  for (std::uint32_t lane = 0; lane < kTileChunk; ++lane) sum += sums[lane];
+  return sum;
+}
+
+// kTileChunk columns of one row of left x right: out[c] = sum of left[i] * right[i * stride + c]
+template <class Left, class Right>
+TM_DEVICE inline void product_chunk(const Left* left, const Right* right, std::uint64_t stride,
+                                    std::uint64_t count, float* out) {
+  float sums[kTileChunk] = {};
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const float factor = as_float(left[i]);
+    const Right* row = right + i * stride;
+    for (std::uint32_t lane = 0; lane < kTileChunk; ++lane)
+      sums[lane] += factor * as_float(row[lane]);
+  }
+  for (std::uint32_t lane = 0; lane < kTileChunk; ++lane) out[lane] = sums[lane];
+}
+
+// out [rows, columns] = left [rows, inner] x right [inner, columns], all dense. The threads of a
+// block share the work by rows and chunks of columns.
+struct ProductShape {
+  std::uint64_t rows;
+  std::uint64_t inner;
+  std::uint64_t columns;
+};
+template <class Block, class Left, class Right>
+TM_DEVICE inline void multiply_tiles(Block& block, const ProductShape& shape, const Left* left,
+                                     const Right* right, float* out) {
+  const std::uint64_t chunks = shape.columns / kTileChunk;
+  for (std::uint64_t i = block.rank(); i < shape.rows * chunks; i += block.size()) {
+    const std::uint64_t row = i / chunks, column = i % chunks * kTileChunk;
+    product_chunk(left + row * shape.inner, right + column, shape.columns, shape.inner,
+                  out + row * shape.columns + column);
+  }
+}
+
+}  // namespace tidemark
