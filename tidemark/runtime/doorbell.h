@@ -32,8 +32,10 @@ struct alignas(64) Doorbell {
     if (round < kRoundsBeforeSleep) return Env::take_turn(round);
     const std::uint32_t heard = bell.load_acquire();
     asleep.exchange(1);  // pairs with [work made]
-    if (!has_work()) Env::sleep(bell, heard);
+    const bool sleeps = !has_work();
+    if (sleeps) Env::sleep(bell, heard);
     asleep.exchange(0);
+    if (!sleeps) Env::take_turn(round);
   }
 };
 

@@ -80,12 +80,12 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
   TM_DEVICE void set_tensor_info_to_task(const TaskHandle& task, const TensorInfo* infos,
                                          std::uint32_t count, Site site = Site::here()) {
     if (!builds_on_host("set_tensor_info_to_task", site) || !is_live(task, site)) return;
-    if (count > kTensorsMax)
-      return refuse({.code = ErrorCode::kInvalidArgs,
-                     .submit = site,
-                     .text = "set_tensor_info_to_task: more than 32 tensors"});
     Ring& ring = rings_.ring(task.id.ring());
     TaskSlot& slot = memory_.slot(rings_.ref_of(task.id.ring(), task.id.local()));
+    if (count > kTensorsMax || slot.info_count > 0)
+      return refuse({.code = ErrorCode::kInvalidArgs,
+                     .submit = site,
+                     .text = "set_tensor_info_to_task: more than 32 tensors, or said before"});
     slot.info_offset = memory_.layout().rings[task.id.ring()].args_offset +
                        ring.args.take(count * sizeof(StoredTensor));
     slot.info_count = static_cast<std::uint16_t>(count);
@@ -126,7 +126,8 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
 
   // The program gives up.
   TM_DEVICE void fatal(const char* why, Site site = Site::here()) {
-    refuse({.code = ErrorCode::kExplicitOrchFatal, .submit = site, .text = why});
+    refuse(
+        {.code = ErrorCode::kExplicitOrchFatal, .submit = site, .text = why == nullptr ? "" : why});
   }
 
   TM_DEVICE std::uint32_t core_count(CoreType type) const {

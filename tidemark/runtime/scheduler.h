@@ -34,6 +34,7 @@ class Scheduler {
         latch_(&memory.control(), status),
         line_(status, memory.config().units().scheduler(index)),
         bell_(memory.scheduler_bell(index)),
+        index_(index),
         clusters_(clusters_of(memory.config(), index)),
         depth_(memory.config().mailbox_depth) {}
 
@@ -74,9 +75,11 @@ class Scheduler {
     return false;
   }
   TM_DEVICE bool could_take(std::uint32_t shape) const {
-    if (static_cast<TaskShape>(shape) == TaskShape::kDummy) return true;
+    const auto wanted = static_cast<TaskShape>(shape);
+    if (wanted == TaskShape::kDummy) return true;
+    const CoreType type = wanted == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
     for (std::uint32_t core = first_core(); core < last_core(); ++core)
-      if (load(core) == 0) return true;
+      if (load(core) == 0 && (wanted == TaskShape::kMix || core_type(core) == type)) return true;
     return false;
   }
 
@@ -137,7 +140,10 @@ class Scheduler {
       if (waiting == 0) return given;
       const std::uint32_t limit = allowed_load(waiting - 1, cores);
       std::uint32_t core = least_loaded(type, limit);
-      if (core == kNoCore) return given;
+      if (core == kNoCore) {
+        pass_on();
+        return given;
+      }
       std::uint32_t task = 0;
       if (!queue.take(task)) return given;
       TaskSlot& slot = memory_.slot({task});
@@ -151,6 +157,12 @@ class Scheduler {
       given |= blocks.some;
       if (!blocks.all) return given;
     }
+  }
+
+  // There is more to do than this scheduler has cores for: the next one may be asleep beside some.
+  TM_DEVICE void pass_on() {
+    const std::uint32_t count = memory_.config().scheduler_count;
+    if (count > 1) memory_.scheduler_bell((index_ + 1) % count).template ring<Env>();
   }
 
   struct Given {
@@ -197,7 +209,10 @@ class Scheduler {
     bool given = false;
     std::uint32_t task = 0;
     while (!queue.empty()) {
-      if (!any_free_cluster()) return given;
+      if (!any_free_cluster()) {
+        pass_on();
+        return given;
+      }
       if (!queue.take(task)) return given;
       const Given blocks = give_mix(queue, {task});
       given |= blocks.some;
@@ -302,6 +317,7 @@ class Scheduler {
   ErrorLatch latch_;
   UnitLine line_;
   Doorbell& bell_;
+  std::uint32_t index_;
   ClusterRange clusters_;
   std::uint32_t depth_;
   std::uint32_t last_aic_ = 0, last_aiv_ = 1;

@@ -16,6 +16,7 @@
 namespace tidemark {
 
 inline constexpr std::uint32_t kAftersMax = 32;
+inline constexpr std::uint32_t kBlocksMax = 1u << 30;
 
 // What a raw word of a task stands for.
 struct TensorInfo {

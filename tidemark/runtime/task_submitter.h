@@ -61,14 +61,15 @@ class TaskSubmitter {
     if (args.too_many())
       return bad(~0u, "more than 32 tensors, 16 scalars or 32 single dependencies");
     if (args.tensor_behind_scalar()) return bad(~0u, "a tensor behind a scalar");
-    if (args.block_count() == 0) return bad(~0u, "a task of no blocks");
+    if (args.block_count() == 0 || args.block_count() > kBlocksMax)
+      return bad(~0u, "a task of no blocks, or of more than 2^30");
     std::uint32_t outputs = 0;
     for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
       const Args::Tensor& tensor = args.tensor(i);
       if (tensor.access == Access::kOutput) {
         if (++outputs > kOutputsMax) return bad(i, "more than 8 outputs");
         if (!shape_is_sane(tensor.ref.view.shape))
-          return bad(i, "an output of more than 5 dimensions or 2^63 elements");
+          return bad(i, "an output of more than 5 dimensions or 2^59 elements");
       } else if (task.complete_at_once) {
         return bad(i, "allocate(): complete at once, so it takes outputs only");
       } else if (!tensor.ref.exists) {
