@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the task runtime and a workload for a GPU: orchestrator with each strategy, scheduler
-// and worker. Nothing here is run by CI.
+// Compiles the task runtime and a workload for a GPU: orchestrator, scheduler and
+// worker. Nothing here is run by CI.
 #include "tidemark/device/cuda/cuda_env.cuh"
 #include "tidemark/runtime/scheduler.h"
 #include "tidemark/runtime/worker.h"
@@ -25,10 +25,7 @@ __global__ void run_units(void* base, const __grid_constant__ RuntimeLayout layo
   CtaBlock block;
   if (blockIdx.x == 0) {
     if (threadIdx.x != 0) return;
-    if (layout.config.build == BuildKind::kTensorMap)
-      orchestrate<Workload, TensorMapBuild>(memory, status);
-    if (layout.config.build == BuildKind::kExplicit)
-      orchestrate<Workload, ExplicitBuild>(memory, status);
+    orchestrate<Workload, TensorMapBuild>(memory, status);
   } else if (blockIdx.x <= units.schedulers) {
     if (threadIdx.x != 0) return;
     Scheduler<CudaUnitEnv>(memory, status, blockIdx.x - 1).run([&] {
