@@ -52,8 +52,7 @@ TEST(Bgemm, FindsOneWrongElement) {
       << check.text;
 }
 
-// By hand: --gtest_also_run_disabled_tests --gtest_filter='*Case*'
-TEST(Bgemm, DISABLED_RunsCase0) {
+TEST(Bgemm, RunsCase0) {
   EXPECT_EQ(try_workload<Bgemm>(trial_setup("Case0", {1, 1}, BuildKind::kTensorMap),
                                 {.tasks = 1000, .scopes = 251}),
             expected_pairs(250, 2));

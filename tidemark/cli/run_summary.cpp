@@ -75,7 +75,7 @@ void add_not_exported(std::string& text, const RunReport& report, const std::str
 std::string with_commas(std::uint64_t value) {
   std::string digits = fmt::format("{}", value);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), ",");
+    digits.insert(static_cast<std::size_t>(at), 1, ',');
   return digits;
 }
 
@@ -105,9 +105,9 @@ std::string summarize(const RunReport& report, const std::string& directory) {
     text += fmt::format("  warning    {} {}: {}\n  hint       {}\n", warning.code, warning.name,
                         warning.message, warning.hint);
   if (report.runtime != "none")
-    text += fmt::format("  tasks      {} of {} complete, {} scopes, {}\n",
+    text += fmt::format("  tasks      {} of {} complete, {} scope{}, {}\n",
                         with_commas(report.tasks_completed), with_commas(report.tasks_submitted),
-                        with_commas(report.scopes), report.runtime);
+                        with_commas(report.scopes), report.scopes == 1 ? "" : "s", report.runtime);
   if (report.result_ok)
     text += fmt::format("  result     {}{}\n", *report.result_ok ? "" : "WRONG: ", report.result);
   if (report.lanes.empty() && report.status != "recovered") {

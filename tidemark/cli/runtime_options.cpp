@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <functional>
-#include <thread>
 #include <vector>
 
 #include "tidemark/base/align.h"
@@ -69,12 +68,6 @@ Expected<void> apply(const RingSetting& setting, const std::string& flag_text,
   return {};
 }
 
-// Sized to the machine, but at least one cluster: threads that have no processor only take turns.
-std::uint32_t clusters_of_this_machine() {
-  const std::uint32_t processors = std::thread::hardware_concurrency();
-  return processors < 5 ? 1 : (processors - 2) / kCoresPerCluster;
-}
-
 }  // namespace
 
 void bind_runtime_options(CLI::App& command, RuntimeOptions& options) {
@@ -117,8 +110,7 @@ Expected<RuntimeConfig> plan_runtime(const RuntimeOptions& options, const Platfo
                    options.runtime);
   RuntimeConfig config;
   config.build = build->kind;
-  config.cluster_count =
-      platform.cluster_count > 0 ? platform.cluster_count : clusters_of_this_machine();
+  config.cluster_count = cluster_count_of(platform);
   config.scheduler_count = platform.scheduler_count;
   config.track_war = options.track_war ? 1 : 0;
   if (build->kind == BuildKind::kHostBuild)

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/device/platform_table.h"
 
+#include <thread>
+
+#include "tidemark/runtime/core_type.h"
+
 namespace tidemark {
 namespace {
 
@@ -18,6 +22,14 @@ constexpr Platform kPlatforms[] = {
 };
 
 }  // namespace
+
+// One processor each for orchestrator and scheduler, but at least one cluster: threads that have no
+// processor only take turns.
+std::uint32_t cluster_count_of(const Platform& platform) {
+  if (platform.cluster_count > 0) return platform.cluster_count;
+  const std::uint32_t processors = std::thread::hardware_concurrency();
+  return processors < 2 + kCoresPerCluster ? 1 : (processors - 2) / kCoresPerCluster;
+}
 
 std::span<const Platform> platforms() { return kPlatforms; }
 

@@ -28,6 +28,9 @@ struct Platform {
   std::string_view description;
 };
 
+// Those of the table, or as many as this machine has processors for.
+std::uint32_t cluster_count_of(const Platform& platform);
+
 std::span<const Platform> platforms();
 const Platform& default_platform();
 // The first of a kind.

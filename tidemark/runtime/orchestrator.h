@@ -114,7 +114,7 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
   template <class T>
   TM_DEVICE T value(const TensorRef& ref, std::uint64_t index, Site site = Site::here()) {
     if (failed()) return T{};
-    if (ref.view.dtype != DTypeOf<T>::value || index >= ref.view.element_count() || !usable(ref)) {
+    if (ref.view.dtype != dtype_of<T>() || index >= ref.view.element_count() || !usable(ref)) {
       refuse({.code = ErrorCode::kInvalidArgs,
               .submit = site,
               .text = "value(): no such element, or a handle whose scope is closed"});
@@ -266,7 +266,6 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
     for (std::uint32_t round = 0; !all_complete(); ++round)
       memory_.control().orchestrator.template wait<Env>(round, all_complete);
     if (failed()) return;
-    rings_.reclaim_all();
     rings_.reclaim_all();
     for (std::uint32_t i = 0; i < kRingCount; ++i) rings_.tell(i);
     status_->map_entries.store_relaxed(rings_.map().live_count());

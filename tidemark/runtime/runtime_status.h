@@ -81,6 +81,8 @@ struct RuntimeStatus {
   SharedWord<std::uint64_t> scopes;
   SharedWord<std::uint32_t> orchestration_done;
   SharedWord<std::uint32_t> map_entries;
+  SharedWord<std::uint32_t> scheduler_count;  // so that who finds the region can read the lines
+  SharedWord<std::uint32_t> reserved;
   SharedWord<std::uint64_t> begin_ticks;
   SharedWord<std::uint64_t> end_ticks;
   RingStatus rings[kRingCount];

@@ -43,16 +43,17 @@ class Scheduler {
   template <class Stopped>
   TM_DEVICE void run(const Stopped& stopped) {
     line_.enter(UnitState::kBusy, Env::now_ticks());
+    std::uint32_t looks = 0;
     for (std::uint32_t round = 0; !all_done();) {
       if (latch_.set()) break;
       const bool worked = observe() | dispatch();
+      if ((!worked || ++looks % kLooksPerStop == 0) && stopped()) {
+        latch_.latch({.code = ErrorCode::kAborted});
+        break;
+      }
       if (worked) {
         round = 0;
         continue;
-      }
-      if (stopped()) {
-        latch_.latch({.code = ErrorCode::kAborted});
-        break;
       }
       bell_.template wait<Env>(round++, [&] { return has_work() || all_done() || latch_.set(); });
     }
@@ -256,6 +257,7 @@ class Scheduler {
   }
 
   static constexpr std::uint32_t kNoCore = ~0u;
+  static constexpr std::uint32_t kLooksPerStop = 256;  // while there is always something to do
 
   // The core of a type with the least to do, below the limit. Looks first at the one used last: it
   // is awake.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "tidemark/base/check.h"
 #include "tidemark/runtime/half.h"
@@ -12,60 +13,25 @@
 
 namespace tidemark {
 
+// The dtype of a C++ type that is one.
 template <class T>
-struct DTypeOf;
-template <>
-struct DTypeOf<float> {
-  static constexpr DType value = DType::kFloat32;
-};
-template <>
-struct DTypeOf<double> {
-  static constexpr DType value = DType::kFloat64;
-};
-template <>
-struct DTypeOf<Float16> {
-  static constexpr DType value = DType::kFloat16;
-};
-template <>
-struct DTypeOf<Bfloat16> {
-  static constexpr DType value = DType::kBfloat16;
-};
-template <>
-struct DTypeOf<std::int8_t> {
-  static constexpr DType value = DType::kInt8;
-};
-template <>
-struct DTypeOf<std::int16_t> {
-  static constexpr DType value = DType::kInt16;
-};
-template <>
-struct DTypeOf<std::int32_t> {
-  static constexpr DType value = DType::kInt32;
-};
-template <>
-struct DTypeOf<std::int64_t> {
-  static constexpr DType value = DType::kInt64;
-};
-template <>
-struct DTypeOf<std::uint8_t> {
-  static constexpr DType value = DType::kUint8;
-};
-template <>
-struct DTypeOf<std::uint16_t> {
-  static constexpr DType value = DType::kUint16;
-};
-template <>
-struct DTypeOf<std::uint32_t> {
-  static constexpr DType value = DType::kUint32;
-};
-template <>
-struct DTypeOf<std::uint64_t> {
-  static constexpr DType value = DType::kUint64;
-};
-template <>
-struct DTypeOf<bool> {
-  static constexpr DType value = DType::kBool;
-};
+TM_DEVICE constexpr DType dtype_of() {
+  using std::is_same_v;
+  constexpr bool kInteger = std::is_integral_v<T> && !is_same_v<T, bool>;
+  static_assert(kInteger || is_same_v<T, bool> || is_same_v<T, float> || is_same_v<T, double> ||
+                    is_same_v<T, Float16> || is_same_v<T, Bfloat16>,
+                "not an element type of tensors");
+  if constexpr (is_same_v<T, bool>) return DType::kBool;
+  if constexpr (is_same_v<T, float>) return DType::kFloat32;
+  if constexpr (is_same_v<T, double>) return DType::kFloat64;
+  if constexpr (is_same_v<T, Float16>) return DType::kFloat16;
+  if constexpr (is_same_v<T, Bfloat16>) return DType::kBfloat16;
+  constexpr bool kSigned = std::is_signed_v<T>;
+  if constexpr (sizeof(T) == 1) return kSigned ? DType::kInt8 : DType::kUint8;
+  if constexpr (sizeof(T) == 2) return kSigned ? DType::kInt16 : DType::kUint16;
+  if constexpr (sizeof(T) == 4) return kSigned ? DType::kInt32 : DType::kUint32;
+  return kSigned ? DType::kInt64 : DType::kUint64;
+}
 
 // A tensor's elements where the kernel runs.
 template <class T>
@@ -123,7 +89,7 @@ class TaskArgs {
   template <class T>
   TM_DEVICE TensorSpan<T> tensor(std::uint32_t index) const {
     CHECK(index < tensor_count_);
-    CHECK(tensors_[index].view.dtype == DTypeOf<T>::value);
+    CHECK(tensors_[index].view.dtype == dtype_of<T>());
     return {memory_, tensors_[index].view};
   }
   // Scalars are counted for themselves, from 0.
@@ -131,7 +97,7 @@ class TaskArgs {
   TM_DEVICE T scalar(std::uint32_t index) const {
     static_assert(sizeof(T) <= 8);
     CHECK(index < scalar_count_);
-    CHECK(scalars_[index].dtype == static_cast<std::uint64_t>(DTypeOf<T>::value));
+    CHECK(scalars_[index].dtype == static_cast<std::uint64_t>(dtype_of<T>()));
     T value;
     ::memcpy(&value, &scalars_[index].value, sizeof(T));
     return value;

@@ -36,7 +36,9 @@ class TaskSubmitter {
 
  protected:
   TM_DEVICE TaskSubmitter(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch)
-      : memory_(memory), status_(status), watch_(watch), rings_(memory, status, scopes_, watch) {}
+      : memory_(memory), status_(status), watch_(watch), rings_(memory, status, scopes_, watch) {
+    status_->scheduler_count.store_relaxed(memory.config().scheduler_count);
+  }
 
   TM_DEVICE void refuse(ErrorDetails details) {
     details.scope = scopes_.site();
@@ -123,7 +125,7 @@ class TaskSubmitter {
     ++submitted_;
     status_->submitted.store_relaxed(submitted_);
     rings_.line().task(slot.id.value);
-    if (!connect(ref, slot, args, request)) return {};
+    if (!connect(ref, args, request)) return {};
     slot.heap_mark = ring.heap.head();
     slot.dep_mark = ring.deps.head();
     slot.fanin_mark = ring.fanin.head();
@@ -173,7 +175,7 @@ class TaskSubmitter {
   }
 
   // All look-ups come before all registrations: a task never waits for itself.
-  TM_DEVICE bool connect(SlotRef ref, TaskSlot& slot, Args& args, const SpaceRequest& request) {
+  TM_DEVICE bool connect(SlotRef ref, Args& args, const SpaceRequest& request) {
     ProducerSet<Env, Strategy, Watch> producers(memory_, rings_, watch_, request, ref, ++serial_);
     for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
       const Args::Tensor& tensor = args.tensor(i);
@@ -195,7 +197,6 @@ class TaskSubmitter {
             !producers.register_access(args.tensor(i).ref, args.tensor(i).access))
           return false;
     }
-    static_cast<void>(slot);
     return true;
   }
 

@@ -31,7 +31,7 @@ class EntryData {
   template <class T, class Make>
   std::uint32_t add(const TensorShape& shape, const Make& make) {
     CHECK(buffers_.size() < kEntryTensorsMax);
-    Buffer buffer{DTypeOf<T>::value, shape, {}};
+    Buffer buffer{dtype_of<T>(), shape, {}};
     buffer.bytes.resize(shape.element_count() * sizeof(T));
     auto* elements = reinterpret_cast<T*>(buffer.bytes.data());
     for (std::uint64_t i = 0; i < shape.element_count(); ++i) elements[i] = make(i);
@@ -46,7 +46,7 @@ class EntryData {
   template <class T>
   [[nodiscard]] std::span<const T> values(std::uint32_t index) const {
     const Buffer& buffer = buffers_.at(index);
-    CHECK(buffer.dtype == DTypeOf<T>::value);
+    CHECK(buffer.dtype == dtype_of<T>());
     return {reinterpret_cast<const T*>(buffer.bytes.data()), buffer.bytes.size() / sizeof(T)};
   }
   [[nodiscard]] std::int64_t number(std::uint32_t index) const { return numbers_.at(index); }

@@ -15,6 +15,7 @@
 #include "tidemark/session/description.h"
 #include "tidemark/session/output_directory.h"
 #include "tidemark/session/report_lanes.h"
+#include "tidemark/session/runtime_report.h"
 
 namespace tidemark {
 namespace fs = std::filesystem;
@@ -279,6 +280,7 @@ Expected<RecoverResult> recover_run(const std::string& directory,
     auto taken = take_region(path, report.run_id, keeps_its_pages(report));
     if (!taken) return tl::unexpected(taken.error());
     region = std::move(*taken);
+    report_tasks(region.port, region.plan.layout, report);
   }
   if (has_region || has_capture) {
     auto open = open_capture(capture_path, report, has_region ? &region.plan : nullptr);

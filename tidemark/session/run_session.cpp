@@ -35,11 +35,6 @@ void note_clock(Device& device, ActiveRun& run) {
   run.note_device_anchors();
 }
 
-TaskCounts count_tasks(ActiveRun& run, const RunRequest& request) {
-  if (!request.launch.runtime) return {};
-  return read_task_counts(run.port(), run.plan().layout, request.launch.runtime->config.units());
-}
-
 Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request,
                        const SignalWatch& signals) {
   const std::uint64_t begin_ns = monotonic_ns();
@@ -61,7 +56,7 @@ Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request
       first_look = false;
     }
     if (request.on_progress) {
-      const TaskCounts tasks = count_tasks(run, request);
+      const TaskCounts tasks = read_task_counts(run.port(), run.plan().layout);
       request.on_progress({.elapsed_ms = elapsed_ms,
                            .records = run.drained_records(),
                            .pages = run.drained_pages(),
@@ -147,10 +142,7 @@ void judge_runtime(const RunRequest& request, ActiveRun& run,
   if (!memory) return;
   const RuntimeLaunch& runtime = *request.launch.runtime;
   RunReport& report = run.report();
-  const TaskCounts tasks = count_tasks(run, request);
-  report.tasks_submitted = tasks.submitted;
-  report.tasks_completed = tasks.completed;
-  report.scopes = tasks.scopes;
+  report_tasks(run.port(), run.plan().layout, report);
   if (auto held = read_backpressure(run.port(), run.plan().layout, runtime.config))
     report.warnings.push_back(std::move(*held));
   if (report.status != "ok") return;

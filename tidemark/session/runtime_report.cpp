@@ -209,18 +209,28 @@ RunError describe(const Told& told, const RuntimeConfig& config) {
 
 }  // namespace
 
-TaskCounts read_task_counts(const RegionPort& port, const RegionLayout& layout,
-                            const UnitCounts& units) {
-  if (layout.shape.status_bytes < status_bytes(units)) return {};
+TaskCounts read_task_counts(const RegionPort& port, const RegionLayout& layout) {
+  const std::uint64_t room = layout.shape.status_bytes;
+  if (room < kUnitLinesOffset) return {};
   const StatusImage image = read_status(port, layout);
+  const UnitCounts units{.schedulers = image.status().scheduler_count.load_relaxed(), .cores = 0};
   TaskCounts counts{.submitted = image.status().submitted.load_relaxed(),
                     .completed = image.status().completed_at_once.load_relaxed(),
                     .scopes = image.status().scopes.load_relaxed()};
-  for (std::uint32_t i = 0; i < units.schedulers; ++i)
+  const std::uint64_t lines = (room - kUnitLinesOffset) / sizeof(UnitProgress);
+  for (std::uint64_t i = 0; i < units.schedulers && i + 1 < lines; ++i)
     counts.completed +=
         port.load(layout.status_offset + kUnitLinesOffset +
-                  units.scheduler(i) * sizeof(UnitProgress) + offsetof(UnitProgress, count));
+                  units.scheduler(static_cast<std::uint32_t>(i)) * sizeof(UnitProgress) +
+                  offsetof(UnitProgress, count));
   return counts;
+}
+
+void report_tasks(const RegionPort& port, const RegionLayout& layout, RunReport& report) {
+  const TaskCounts tasks = read_task_counts(port, layout);
+  report.tasks_submitted = tasks.submitted;
+  report.tasks_completed = tasks.completed;
+  report.scopes = tasks.scopes;
 }
 
 std::optional<RunError> read_runtime_error(const RegionPort& port, const RegionLayout& layout,

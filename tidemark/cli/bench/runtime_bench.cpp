@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
 
 #include <fmt/core.h>
 
@@ -54,11 +53,7 @@ class BenchMemory {
 RuntimeConfig config_of(const GraphRequest& graph, const Platform& platform) {
   RuntimeConfig config;
   config.build = graph.automatic ? BuildKind::kTensorMap : BuildKind::kExplicit;
-  config.cluster_count = platform.cluster_count > 0
-                             ? platform.cluster_count
-                             : std::max(1u, (std::thread::hardware_concurrency() - 2) / 3);
-  if (std::thread::hardware_concurrency() < 5 && platform.cluster_count == 0)
-    config.cluster_count = 1;
+  config.cluster_count = cluster_count_of(platform);
   config.scheduler_count = platform.scheduler_count;
   config.entry_bytes = kEntryAlign;
   return config;

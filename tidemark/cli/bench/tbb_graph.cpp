@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/cli/bench/tbb_graph.h"
 
-#if defined(TIDEMARK_HAVE_TBB)
-
 #include <deque>
 
 #include <tbb/flow_graph.h>
@@ -30,15 +28,3 @@ double tbb_ns_per_task(const std::vector<std::vector<std::uint32_t>>& predecesso
 }
 
 }  // namespace tidemark::cli
-
-#else
-
-namespace tidemark::cli {
-
-const bool kHaveTbb = false;
-
-double tbb_ns_per_task(const std::vector<std::vector<std::uint32_t>>&) { return 0; }
-
-}  // namespace tidemark::cli
-
-#endif

@@ -57,9 +57,14 @@ class SimMachine {
   SimMachine& operator=(const SimMachine&) = delete;
 
   ResultCheck run() {
+    return run([] { return false; });
+  }
+  // `stopped`: the host wants the end.
+  template <class Stopped>
+  ResultCheck run(const Stopped& stopped) {
     if (layout_.config.build == BuildKind::kHostBuild)
       orchestrate_here<Workload, HostBuild>(memory(), status_, watch_);
-    run_sim_units<Workload>(memory(), status_, watch_, [] { return false; });
+    run_sim_units<Workload>(memory(), status_, watch_, stopped);
     copy_buffers(false);
     return Workload::check(setup_, data_);
   }
