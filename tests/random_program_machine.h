@@ -19,7 +19,7 @@ namespace tidemark::random_program {
 inline std::string text_of(TaskId id) { return fmt::format("r{}t{}", id.ring(), id.local()); }
 
 // Called by the orchestrator alone.
-class ProgramWatch {
+class ProgramWatch : public NoWatch {
  public:
   ProgramWatch(const ProgramRun& run, const RuntimeMemory& memory) : run_(run), memory_(memory) {
     for (std::uint32_t i = 0; i < run.program.tasks.size(); ++i)

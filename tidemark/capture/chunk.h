@@ -22,6 +22,7 @@ enum class ChunkType : std::uint16_t {
   kLanes = 5,        // the lanes' words at the end of the run
   kIndex = 6,        // IndexEntry of every chunk before it
   kEnd = 7,          // no payload; sequence is the offset of the index
+  kOutcome = 8,      // JSON: how the run ended
 };
 
 inline constexpr std::uint8_t kFlagRecovered = 1;

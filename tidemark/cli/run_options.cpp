@@ -6,6 +6,7 @@
 
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/output_directory.h"
+#include "tidemark/session/runtime_lanes.h"
 #include "workloads/workload_table.h"
 
 namespace tidemark::cli {
@@ -175,6 +176,10 @@ Expected<std::string> choose_case(const RunOptions& options, const WorkloadInfo&
 
 Expected<WorkloadLaunch> plan_synthetic(const RunOptions& options, const RunRequest& request) {
   SyntheticOptions synthetic = options.synthetic;
+  if (options.streams.edges != 0 || options.streams.scopes != 0)
+    return failure(ErrorKind::kUsage,
+                   "{}: synthetic_producer has neither tasks nor scopes; it writes spans only",
+                   options.streams.edges != 0 ? "--enable-dep-gen" : "--enable-scope-stats");
   const auto rate = parse_rate(options.rate);
   if (!rate) return tl::unexpected(rate.error());
   synthetic.rate = *rate;
@@ -195,10 +200,14 @@ Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, RunRequest& reque
   const WorkloadEntry* workload = find_registered_workload(options.workload);
   auto config = plan_runtime(options.runtime, *request.platform);
   if (!config) return tl::unexpected(config.error());
+  if (auto checked = check_streams(options.streams); !checked)
+    return tl::unexpected(checked.error());
+  config->streams = options.streams;
   request.runtime = options.runtime.runtime;
   WorkloadLaunch launch;
   launch.program = workload->name;
   launch.kernels = workload->kernels;
+  launch.lanes = runtime_lanes(*config);
   launch.runtime =
       workload->plan({.case_name = request.case_name, .seed = request.seed, .config = *config});
   launch.args.resize(sizeof(RuntimeConfig));
@@ -224,6 +233,7 @@ void bind_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("--output-prefix", options.output_prefix,
                      "Directory of the run (default outputs/<workload>_<case>_<time>)");
   command.add_flag("--force", options.force, "Replace the run in --output-prefix");
+  bind_stream_options(command, options.streams);
   bind_runtime_options(command, options.runtime);
   bind_recorder_options(command, options);
   bind_synthetic_options(command, options);

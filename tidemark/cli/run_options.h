@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "tidemark/cli/runtime_options.h"
+#include "tidemark/cli/stream_options.h"
 #include "tidemark/export/export_run.h"
 #include "tidemark/session/run_request.h"
 #include "workloads/synthetic_producer.h"
@@ -30,6 +31,7 @@ struct RunOptions {
   std::string rate = "max";
   std::uint64_t export_limit = kExportLimitDefault;
   RuntimeOptions runtime;
+  StreamSelection streams;
   RunRequest request;  // the flags that need no translation are bound to it
   SyntheticOptions synthetic;
 };

@@ -24,6 +24,8 @@ struct LaneRequest {
 // Of the pool, where its size is not asked for. A page that must first be pulled is away longer.
 inline constexpr std::uint32_t kPagesPerLaneDefault = 8;
 inline constexpr std::uint32_t kPagesPerLanePulled = 16;
+// The units of a task runtime write seldom, and there are many of them.
+inline constexpr std::uint32_t kPagesPerLaneOfTasks = 2;
 
 struct RegionRequest {
   std::vector<LaneRequest> lanes;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can be seen of a graph while it is built. The orchestrator calls a watch at these points;
-// this one sees nothing and costs nothing.
+// this one sees nothing and costs nothing. Others derive from it and hide what they want to see.
 #pragma once
 
 #include <cstdint>
 
+#include "tidemark/record/event_recorder.h"
 #include "tidemark/runtime/overlap.h"
-#include "tidemark/runtime/task_slot.h"
+#include "tidemark/runtime/scope_stack.h"
+#include "tidemark/runtime/slot_filling.h"
 
 namespace tidemark {
 
@@ -20,12 +22,28 @@ struct GraphEdge {
   std::uint32_t arg = kNoArg;
   EdgeSource source = EdgeSource::kExplicit;
   ViewOverlap overlap = ViewOverlap::kNone;
+  std::uint32_t producer_arg = kNoArg;  // through which it wrote
+  bool satisfied = false;               // the producer was complete when it was found
 };
 
 struct NoWatch {
   TM_DEVICE void edge(const GraphEdge&) {}
+  TM_DEVICE void submit_begins() {}
+  // Written down and connected; nobody else knows of it yet.
   TM_DEVICE void submitted(const TaskSlot&) {}
+  TM_DEVICE void described(const RuntimeMemory&, const TaskSlot&, const TaskPlan&) {}
+  // What the raw words of a task stand for was said afterwards.
+  TM_DEVICE void informed(const RuntimeMemory&, const TaskSlot&) {}
+  template <class Rings>
+  TM_DEVICE void submit_ends(TaskId, Rings&) {}
   TM_DEVICE void reclaimed(const TaskSlot&) {}
+  template <class Rings>
+  TM_DEVICE void scope_opened(const ScopeStack&, Rings&) {}
+  template <class Rings>
+  TM_DEVICE void scope_closes(const ScopeStack&, Rings&) {}
+  // Something was taken; `used` includes it.
+  TM_DEVICE void took(Resource, std::uint32_t, std::uint64_t) {}
+  TM_DEVICE NoEvents recorder() { return {}; }
 };
 
 }  // namespace tidemark

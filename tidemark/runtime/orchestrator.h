@@ -96,6 +96,7 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
                    .access = static_cast<std::uint8_t>(infos[i].access),
                    .output_index = 0,
                    .reserved = {}};
+    watch_.informed(memory_, slot);
   }
   TM_DEVICE void add_successor(const TaskHandle& producer, const TaskHandle& consumer,
                                Site site = Site::here()) {
@@ -162,6 +163,8 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
 
   TM_DEVICE RingSet<Env, Strategy, Watch>& rings() { return rings_; }
   TM_DEVICE Watch& watch() { return watch_; }
+  // For marks and counters of the program itself.
+  TM_DEVICE decltype(auto) recorder() { return watch_.recorder(); }
   TM_DEVICE std::uint64_t submitted_count() const { return submitted_; }
 
  private:

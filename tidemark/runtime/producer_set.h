@@ -33,7 +33,11 @@ class ProducerSet {
   TM_DEVICE bool add_creator(const TensorRef& ref, std::uint32_t arg) {
     if (ref.owner == kNoOwner) return true;
     const TaskId owner{ref.owner};
-    return add(slot_of(owner), owner, true, {.arg = arg, .source = EdgeSource::kCreator});
+    return add(slot_of(owner), owner, true,
+               {.arg = arg,
+                .source = EdgeSource::kCreator,
+                .overlap = ViewOverlap::kCovered,
+                .producer_arg = ref.argument});
   }
   // With explicit edges only, tags still say whose memory is used.
   TM_DEVICE bool retain_creator(const TensorRef& ref) {
@@ -49,7 +53,7 @@ class ProducerSet {
     const GraphEdge edge{.arg = kNoArg, .source = EdgeSource::kExplicit};
     if (slot.id == task.id) return add(producer, task.id, false, edge);
     note_told(task.id, kNoArg);
-    tell(task.id, edge);
+    tell_complete(task.id, edge);
     return true;
   }
   // An edge between two tasks that stand in the graph already.
@@ -75,7 +79,10 @@ class ProducerSet {
       if (entry.reads != 0 && !writes) continue;
       const ViewOverlap overlap = overlap_of(view, entry.view);
       if (overlap == ViewOverlap::kNone) continue;
-      const GraphEdge edge{.arg = arg, .source = EdgeSource::kTensorMap, .overlap = overlap};
+      const GraphEdge edge{.arg = arg,
+                           .source = EdgeSource::kTensorMap,
+                           .overlap = overlap,
+                           .producer_arg = entry.arg};
       if (entry.retired != 0)
         tell_retired(entry, edge);
       else if (!add({entry.slot}, entry.task, false, edge))
@@ -87,7 +94,7 @@ class ProducerSet {
   }
 
   // After all look-ups: the task becomes a writer (or a tracked reader) of the view.
-  TM_DEVICE bool register_access(const TensorRef& ref, Access access) {
+  TM_DEVICE bool register_access(const TensorRef& ref, Access access, std::uint32_t arg) {
     const bool writes = access == Access::kInout || access == Access::kOutputExisting;
     if (!writes && !(tracks_readers_ && access == Access::kInput)) return true;
     TensorMap& map = rings_.map();
@@ -95,7 +102,8 @@ class ProducerSet {
     SpaceRequest request = request_;
     request.resource = Resource::kTensorMap;
     if (!rings_.wait_for(request, [&] { return map.has_room(); })) return false;
-    map.add(ref.view, slot_.id, consumer_, !writes, slot_.map_first);
+    map.add(ref.view, slot_.id, consumer_, !writes, arg, slot_.map_first);
+    watch_.took(Resource::kTensorMap, 0, map.live_count());
     if (ref.owner != kNoOwner) ++memory_.slot(slot_of({ref.owner})).buffer_entries;
     return true;
   }
@@ -110,6 +118,7 @@ class ProducerSet {
       slot.told_arg = edge.arg;
       edge.producer = id;
       edge.consumer = slot_.id;
+      edge.satisfied = slot.waiters.load_acquire() == kListClosed;
       watch_.edge(edge);
     }
     if (!remember(producer, retains)) return false;
@@ -141,6 +150,7 @@ class ProducerSet {
     request.resource = Resource::kFanin;
     if (!rings_.wait_for(request, [&] { return !ring.fanin.full(); })) return false;
     const std::uint32_t place = ring.fanin.push();
+    watch_.took(Resource::kFanin, slot_.id.ring(), ring.fanin.used());
     if (slot_.fanin_count == kFaninInline) slot_.fanin_spill = place;
     return true;
   }
@@ -160,6 +170,7 @@ class ProducerSet {
     if (!rings_.wait_for(request, room)) return false;
     if (closed) return true;
     const std::uint32_t place = ring.deps.push();
+    watch_.took(Resource::kDepPool, slot_.id.ring(), ring.deps.used());
     DepEntry& entry = memory_.dep(slot_.id.ring(), place);
     entry.consumer = consumer_.value;
     slot_.pending.add(1);
@@ -180,11 +191,12 @@ class ProducerSet {
     for (std::uint32_t i = 0; i < retired_told_; ++i)
       if (retired_[i].id == entry.task && retired_[i].arg == edge.arg) return;
     if (!note_told(entry.task, edge.arg) && has_earlier_entry(entry, edge)) return;
-    tell(entry.task, edge);
+    tell_complete(entry.task, edge);
   }
-  TM_DEVICE void tell(TaskId producer, GraphEdge edge) {
+  TM_DEVICE void tell_complete(TaskId producer, GraphEdge edge) {
     edge.producer = producer;
     edge.consumer = slot_.id;
+    edge.satisfied = true;
     watch_.edge(edge);
   }
   // False: no room to remember it.

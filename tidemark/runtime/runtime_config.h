@@ -6,6 +6,7 @@
 
 #include "tidemark/runtime/core_type.h"
 #include "tidemark/runtime/runtime_status.h"
+#include "tidemark/runtime/stream_lanes.h"
 
 namespace tidemark {
 
@@ -32,12 +33,14 @@ struct RuntimeConfig {
   std::uint64_t task_timeout_ticks = 0;  // how long a tensor element is waited for; 0: no limit
   std::uint64_t entry_bytes = 0;         // buffers of the workload itself
   RingSizes rings[kRingCount];
+  StreamSelection streams;
 
   TM_DEVICE constexpr std::uint32_t core_count() const { return cluster_count * kCoresPerCluster; }
   TM_DEVICE constexpr std::uint32_t core_count(CoreType type) const {
     return cluster_count * cores_in_cluster(type);
   }
   TM_DEVICE constexpr UnitCounts units() const { return {scheduler_count, core_count()}; }
+  TM_DEVICE constexpr StreamLanes lanes() const { return {streams, units()}; }
 };
 
 inline constexpr std::uint32_t kTaskWindowMin = 4;

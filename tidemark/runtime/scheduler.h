@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scheduler owns some clusters: it observes what their cores finished, completes tasks, and
-// dispatches ready ones. Ready tasks are shared by all schedulers.
+// dispatches ready ones. Ready tasks are shared by all schedulers. What it saw of a block (dispatch
+// and finish) and what its rounds did goes to the recorder, where those streams are on.
 #pragma once
 
 #include <cstdint>
 
+#include "tidemark/record/recorder.h"
 #include "tidemark/runtime/completion.h"
 #include "tidemark/runtime/error_latch.h"
 #include "tidemark/runtime/unit_line.h"
+#include "tidemark/runtime/unit_recorder.h"
+#include "tidemark/schema/phase_span.h"
+#include "tidemark/schema/task_span.h"
 
 namespace tidemark {
 
@@ -29,14 +34,20 @@ TM_DEVICE constexpr std::uint32_t scheduler_of(const RuntimeConfig& config, std:
 template <class Env>
 class Scheduler {
  public:
-  TM_DEVICE Scheduler(const RuntimeMemory& memory, RuntimeStatus* status, std::uint32_t index)
+  TM_DEVICE Scheduler(const RuntimeMemory& memory, RuntimeStatus* status, std::uint32_t index,
+                      const RegionView* region = nullptr)
       : memory_(memory),
         latch_(&memory.control(), status),
         line_(status, memory.config().units().scheduler(index)),
         bell_(memory.scheduler_bell(index)),
         index_(index),
         clusters_(clusters_of(memory.config(), index)),
-        depth_(memory.config().mailbox_depth) {}
+        depth_(memory.config().mailbox_depth),
+        finishes_(
+            recorder_of<Recorder<TaskSpan, Env>>(region, memory.config().lanes().finishes(index))),
+        phases_(recorder_of<Recorder<SchedulerPhase, Env>>(region,
+                                                           memory.config().lanes().phases(index))) {
+  }
 
   // `stopped` says that the host wants the end. Returns when all tasks are complete or the run is
   // ending; then the cores have been told to leave.
@@ -46,7 +57,8 @@ class Scheduler {
     std::uint32_t looks = 0;
     for (std::uint32_t round = 0; !all_done();) {
       if (latch_.set()) break;
-      const bool worked = observe() | dispatch();
+      ++loop_;
+      const bool worked = work();
       if ((!worked || ++looks % kLooksPerStop == 0) && stopped()) {
         latch_.latch({.code = ErrorCode::kAborted});
         break;
@@ -58,10 +70,41 @@ class Scheduler {
       bell_.template wait<Env>(round++, [&] { return has_work() || all_done() || latch_.set(); });
     }
     send_home();
+    finishes_.close();
+    phases_.close();
     line_.enter(UnitState::kLeft, Env::now_ticks());
   }
 
  private:
+  // One round. True: there was something to do.
+  TM_DEVICE bool work() {
+    if (!phases_.enabled()) return observe() | dispatch();
+    const std::uint64_t begin_ticks = Env::now_ticks();
+    const bool seen = observe();
+    const std::uint64_t seen_ticks = seen ? Env::now_ticks() : begin_ticks;
+    if (seen) tell(PhaseKind::kComplete, begin_ticks, seen_ticks, handled_);
+    handled_ = 0;
+    const bool given = dispatch();
+    if (given) tell(PhaseKind::kDispatch, seen_ticks, Env::now_ticks(), given_);
+    given_ = 0;
+    return seen | given;
+  }
+  TM_DEVICE void tell(PhaseKind kind, std::uint64_t begin_ticks, std::uint64_t end_ticks,
+                      std::uint32_t processed) {
+    std::uint64_t ready = 0;
+    for (std::uint32_t shape = 0; shape < kTaskShapeCount; ++shape)
+      ready += memory_.ready(static_cast<TaskShape>(shape)).count();
+    phases_.write({.kind = kind,
+                   .begin_ticks = begin_ticks,
+                   .end_ticks = end_ticks,
+                   .loop = loop_,
+                   .processed = processed,
+                   .pop_hit = pop_hit_,
+                   .pop_miss = pop_miss_,
+                   .ready = static_cast<std::uint32_t>(ready)});
+    pop_hit_ = pop_miss_ = 0;
+  }
+
   TM_DEVICE bool all_done() const {
     const RuntimeControl& control = memory_.control();
     return control.orchestration_done.load_acquire() != 0 &&
@@ -98,12 +141,25 @@ class Scheduler {
     for (std::uint32_t core = first_core(); core < last_core(); ++core) {
       Mailbox& mailbox = memory_.mailbox(core);
       const std::uint64_t finished = mailbox.finished.load_acquire();  // pairs with [finished]
+      if (mailbox.handled == finished) continue;
+      const std::uint64_t finish_ticks = finishes_.enabled() ? Env::ordered_ticks() : 0;
       for (; mailbox.handled < finished; seen = true) {
-        const SlotRef ref{memory_.dispatch(core, mailbox.handled++).task};
-        if (memory_.slot(ref).parts_left.subtract(1) == 1) complete(ref);
+        const Dispatch done = memory_.dispatch(core, mailbox.handled++);
+        if (finishes_.enabled()) tell_finish(core, done, finish_ticks);
+        ++handled_;
+        if (memory_.slot({done.task}).parts_left.subtract(1) == 1) complete({done.task});
       }
     }
     return seen;
+  }
+
+  TM_DEVICE void tell_finish(std::uint32_t core, const Dispatch& done, std::uint64_t ticks) {
+    finishes_.write({.task_id = memory_.slot({done.task}).id.value,
+                     .begin_ticks = done.dispatch_ticks,
+                     .end_ticks = ticks,
+                     .block = done.block,
+                     .kernel = done.kernel,
+                     .core = static_cast<std::uint16_t>(core)});
   }
 
   TM_DEVICE void complete(SlotRef ref) {
@@ -114,7 +170,7 @@ class Scheduler {
   TM_DEVICE bool dispatch() {
     bool given = false;
     std::uint32_t task = 0;
-    while (memory_.ready(TaskShape::kDummy).take(task)) {
+    while (take(memory_.ready(TaskShape::kDummy), task)) {
       complete({task});
       given = true;
     }
@@ -122,6 +178,12 @@ class Scheduler {
     given |= dispatch_singles(TaskShape::kAic);
     given |= dispatch_singles(TaskShape::kAiv);
     return given;
+  }
+
+  TM_DEVICE bool take(ReadyQueue queue, std::uint32_t& task) {
+    const bool taken = queue.take(task);
+    ++(taken ? pop_hit_ : pop_miss_);
+    return taken;
   }
 
   // A core waits behind its work only if there is much of it: otherwise another core, or another
@@ -138,7 +200,10 @@ class Scheduler {
     bool given = false;
     for (;;) {
       const std::uint64_t waiting = queue.count();
-      if (waiting == 0) return given;
+      if (waiting == 0) {
+        ++pop_miss_;
+        return given;
+      }
       const std::uint32_t limit = allowed_load(waiting - 1, cores);
       std::uint32_t core = least_loaded(type, limit);
       if (core == kNoCore) {
@@ -146,7 +211,7 @@ class Scheduler {
         return given;
       }
       std::uint32_t task = 0;
-      if (!queue.take(task)) return given;
+      if (!take(queue, task)) return given;
       TaskSlot& slot = memory_.slot({task});
       const std::uint16_t kernel = slot.kernels[type == CoreType::kAic ? 0 : 1];
       if (slot.block_count == 1) {
@@ -214,7 +279,7 @@ class Scheduler {
         pass_on();
         return given;
       }
-      if (!queue.take(task)) return given;
+      if (!take(queue, task)) return given;
       const Given blocks = give_mix(queue, {task});
       given |= blocks.some;
       if (!blocks.all) return given;
@@ -292,6 +357,7 @@ class Scheduler {
 
   TM_DEVICE void give(std::uint32_t core, std::uint32_t task, std::uint16_t kernel,
                       std::uint32_t block, std::uint32_t part) {
+    ++given_;
     Mailbox& mailbox = memory_.mailbox(core);
     const std::uint64_t token = mailbox.dispatched.load_relaxed();
     memory_.dispatch(core, token) = {.task = task,
@@ -324,6 +390,11 @@ class Scheduler {
   std::uint32_t depth_;
   std::uint32_t last_aic_ = 0, last_aiv_ = 1;
   std::uint64_t completed_ = 0;
+  std::uint64_t loop_ = 0;
+  std::uint32_t handled_ = 0, given_ = 0;  // in this round
+  std::uint32_t pop_hit_ = 0, pop_miss_ = 0;
+  Recorder<TaskSpan, Env> finishes_;
+  Recorder<SchedulerPhase, Env> phases_;
 };
 
 }  // namespace tidemark

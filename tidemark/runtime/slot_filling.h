@@ -46,6 +46,7 @@ TM_DEVICE inline void store_args(const RuntimeMemory& memory, const TaskSlot& sl
                     .owner = slot.id.value,
                     .scope = scope,
                     .output_index = output_index++,
+                    .argument = static_cast<std::uint16_t>(i),
                     .exists = true};
       memory_offset = add_output_bytes(memory_offset, tensor.ref.view);
     }

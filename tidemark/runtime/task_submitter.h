@@ -30,9 +30,13 @@ class TaskSubmitter {
     }
     scopes_.open(site);
     status_->scopes.store_relaxed(scopes_.total());
+    watch_.scope_opened(scopes_, rings_);
     return true;
   }
-  TM_DEVICE void close_scope() { scopes_.close(); }
+  TM_DEVICE void close_scope() {
+    watch_.scope_closes(scopes_, rings_);
+    scopes_.close();
+  }
 
  protected:
   TM_DEVICE TaskSubmitter(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch)
@@ -103,6 +107,7 @@ class TaskSubmitter {
 
   TM_DEVICE Submitted submit_checked(Args& args, const TaskPlan& task) {
     if (failed() || !well_formed(args, task)) return {};
+    watch_.submit_begins();
     const std::uint32_t ring_index = scopes_.ring();
     Ring& ring = rings_.ring(ring_index);
     const SpaceRequest request{
@@ -114,6 +119,7 @@ class TaskSubmitter {
     HeapRing::Allocation heap;
     if (!take_space(args, request, ring, heap)) return {};
     const SlotRef ref = rings_.ref_of(ring_index, ring.window.push());
+    watch_.took(Resource::kTaskWindow, ring_index, ring.window.live_count());
     TaskSlot& slot = memory_.slot(ref);
     fill_slot(memory_, slot, args, task,
               {.ring = ring_index,
@@ -133,12 +139,14 @@ class TaskSubmitter {
     status_->map_entries.store_relaxed(rings_.map().live_count());
     const Submitted result = result_of(slot, args);
     watch_.submitted(slot);
+    watch_.described(memory_, slot, task);
     if (task.complete_at_once) {
       complete_task<Env>(memory_, ref);
       status_->completed_at_once.store_relaxed(status_->completed_at_once.load_own() + 1);
     } else if (Strategy::kReclaims && slot.pending.subtract(1) == 1) {
       make_ready<Env>(memory_, ref, slot);  // on the host edges may still come: see release_all
     }
+    watch_.submit_ends(result.task.id, rings_);
     return result;
   }
 
@@ -168,10 +176,12 @@ class TaskSubmitter {
               .kernel = request.kernel});
       return false;
     }
-    return rings_.wait_for(request, [&] {
+    const bool taken = rings_.wait_for(request, [&] {
       heap = ring.heap.allocate(bytes);
       return heap.answer == HeapRing::Answer::kAllocated;
     });
+    if (taken) watch_.took(Resource::kHeap, request.ring, ring.heap.used_bytes());
+    return taken;
   }
 
   // All look-ups come before all registrations: a task never waits for itself.
@@ -194,7 +204,7 @@ class TaskSubmitter {
     if constexpr (Strategy::kAutomatic) {
       for (std::uint32_t i = 0; i < args.tensor_count(); ++i)
         if (args.tensor(i).access != Access::kOutput &&
-            !producers.register_access(args.tensor(i).ref, args.tensor(i).access))
+            !producers.register_access(args.tensor(i).ref, args.tensor(i).access, i))
           return false;
     }
     return true;

@@ -20,7 +20,8 @@ struct MapEntry {
   std::uint32_t slot;  // SlotRef, while the task is live
   std::uint8_t reads;  // a reader's entry
   std::uint8_t retired;
-  std::uint8_t reserved[2];
+  std::uint8_t arg;  // of the task
+  std::uint8_t reserved;
   std::uint32_t previous, next;                  // in the chain of the bucket
   std::uint32_t previous_of_task, next_of_task;  // live: of its task; retired: of all retired ones
 };
@@ -58,7 +59,7 @@ class TensorMap {
 
   // Only with room. `task_first` is the head of the task's own list.
   TM_DEVICE void add(const TensorView& view, TaskId task, SlotRef slot, bool reads,
-                     std::uint32_t& task_first) {
+                     std::uint32_t arg, std::uint32_t& task_first) {
     std::uint32_t link = free_;
     if (link != kNone) {
       free_ = entry(link).next;
@@ -73,7 +74,8 @@ class TensorMap {
                     .slot = slot.value,
                     .reads = static_cast<std::uint8_t>(reads ? 1 : 0),
                     .retired = 0,
-                    .reserved = {},
+                    .arg = static_cast<std::uint8_t>(arg),
+                    .reserved = 0,
                     .previous = kNone,
                     .next = bucket,
                     .previous_of_task = kNone,

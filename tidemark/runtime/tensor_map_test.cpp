@@ -40,7 +40,7 @@ class Model {
     if (!room) return;
     if (entries_.size() == capacity_) forget(retired_.front());
     const std::uint64_t serial = next_++;
-    map().add(view_of(buffer, serial), TaskId::make(0, task), SlotRef::make(1, task), reads,
+    map().add(view_of(buffer, serial), TaskId::make(0, task), SlotRef::make(1, task), reads, 0,
               first_[task]);
     entries_.push_back({serial, buffer, task, reads, false});
   }
@@ -167,7 +167,7 @@ TEST(TensorMap, IsFullOnlyOfLiveEntries) {
   std::uint32_t first = TensorMap::kNone, other = TensorMap::kNone;
   for (int i = 0; i < 4; ++i) {
     ASSERT_TRUE(memory.map.has_room());
-    memory.map.add(view_of(0, 0), {}, {}, false, i < 3 ? first : other);
+    memory.map.add(view_of(0, 0), {}, {}, false, 0, i < 3 ? first : other);
   }
   EXPECT_FALSE(memory.map.has_room());
   EXPECT_EQ(memory.map.live_count(), 4u);
@@ -181,8 +181,8 @@ TEST(TensorMap, IsFullOnlyOfLiveEntries) {
 TEST(TensorMap, CountsWhatLeaves) {
   MapMemory memory(4);
   std::uint32_t first = TensorMap::kNone;
-  memory.map.add(view_of(0, 0), {}, {}, false, first);
-  memory.map.add(view_of(0, 1), {}, {}, false, first);
+  memory.map.add(view_of(0, 0), {}, {}, false, 0, first);
+  memory.map.add(view_of(0, 1), {}, {}, false, 0, first);
   EXPECT_EQ(memory.map.freed_count(), 0u);
   memory.map.drop(memory.map.first_of(0), first);
   EXPECT_EQ(memory.map.freed_count(), 1u);

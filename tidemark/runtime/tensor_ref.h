@@ -28,7 +28,8 @@ struct TensorRef {
   TensorView view;
   std::uint64_t owner = kNoOwner;  // the task that allocated it
   ScopeMark scope;                 // of the owner
-  std::uint32_t output_index = 0;
+  std::uint16_t output_index = 0;
+  std::uint16_t argument = 0;  // of the owner
   bool exists = false;
 
   TM_DEVICE static TensorRef external(const TensorView& view) {

@@ -4,9 +4,12 @@
 
 #include <cstdint>
 
+#include "tidemark/record/recorder.h"
 #include "tidemark/runtime/kernel_list.h"
 #include "tidemark/runtime/runtime_memory.h"
 #include "tidemark/runtime/unit_line.h"
+#include "tidemark/runtime/unit_recorder.h"
+#include "tidemark/schema/task_span.h"
 
 namespace tidemark {
 
@@ -14,12 +17,13 @@ template <class Kernels, class Env, class Block>
 class Worker {
  public:
   TM_DEVICE Worker(const RuntimeMemory& memory, RuntimeStatus* status, std::uint32_t core,
-                   std::uint32_t scheduler)
+                   std::uint32_t scheduler, const RegionView* region = nullptr)
       : memory_(memory),
         mailbox_(memory.mailbox(core)),
         bell_(memory.scheduler_bell(scheduler)),
         line_(status, memory.config().units().core(core)),
-        core_(core) {}
+        core_(core),
+        spans_(recorder_of<Recorder<TaskSpan, Env>>(region, memory.config().lanes().spans(core))) {}
 
   // Until the scheduler says that there will be no more, or the run is ending.
   TM_DEVICE void run(Block& block) {
@@ -42,6 +46,7 @@ class Worker {
       if (mailbox_.dispatched.load_relaxed() == token)
         line_.enter(UnitState::kIdle, Env::now_ticks());
     }
+    spans_.close();
     line_.enter(UnitState::kLeft, Env::now_ticks());
   }
 
@@ -49,7 +54,8 @@ class Worker {
   TM_DEVICE void run_part(Block& block, std::uint64_t token) {
     const Dispatch dispatch = memory_.dispatch(core_, token);
     const TaskSlot& slot = memory_.slot({dispatch.task});
-    line_.run(slot.id.value, dispatch.kernel, dispatch.block, Env::now_ticks());
+    const std::uint64_t begin_ticks = spans_.enabled() ? Env::ordered_ticks() : Env::now_ticks();
+    line_.run(slot.id.value, dispatch.kernel, dispatch.block, begin_ticks);
     mailbox_.acknowledged.store_release(token + 1);
     TaskArgs args(memory_.base(), memory_.tensors(slot), slot.tensor_count, memory_.scalars(slot),
                   slot.scalar_count);
@@ -58,6 +64,13 @@ class Worker {
     args.core = core_;
     args.task = slot.id;
     Kernels::run(dispatch.kernel, block, args);
+    if (spans_.enabled())
+      spans_.write({.task_id = slot.id.value,
+                    .begin_ticks = begin_ticks,
+                    .end_ticks = Env::now_ticks(),
+                    .block = dispatch.block,
+                    .kernel = dispatch.kernel,
+                    .core = static_cast<std::uint16_t>(core_)});
   }
 
   RuntimeMemory memory_;
@@ -65,6 +78,7 @@ class Worker {
   Doorbell& bell_;
   UnitLine line_;
   std::uint32_t core_;
+  Recorder<TaskSpan, Env> spans_;
 };
 
 }  // namespace tidemark

@@ -6,7 +6,7 @@
 
 namespace tidemark {
 
-enum class FieldType : std::uint8_t { kU16, kU32, kU64, kI64, kTicks48, kHash64 };
+enum class FieldType : std::uint8_t { kU8, kU16, kU32, kU48, kU64, kI64, kTicks48, kHash64 };
 
 struct Field {
   const char* name;

@@ -8,6 +8,9 @@
 #include <string_view>
 
 #include "tidemark/schema/field.h"
+#include "tidemark/schema/graph_record.h"
+#include "tidemark/schema/phase_span.h"
+#include "tidemark/schema/scope_boundary.h"
 #include "tidemark/schema/stamp.h"
 #include "tidemark/schema/stream_id.h"
 #include "tidemark/schema/task_span.h"
@@ -28,6 +31,12 @@ struct StreamInfo {
 inline constexpr StreamInfo kStreams[] = {
     {StreamId::kSwimlane, "swimlane", TaskSpan::kBytes, kTaskSpanFields,
      "task spans: task, kernel, core, block, begin, end"},
+    {StreamId::kPhases, "phases", SchedulerPhase::kBytes, kPhaseFields,
+     "what each scheduler round and each submit did, and for how long"},
+    {StreamId::kEdges, "edges", GraphEdgeRecord::kBytes, kGraphFields,
+     "the task graph: tasks, their tensors, dependencies"},
+    {StreamId::kScopes, "scopes", ScopeBoundary::kBytes, kScopeFields,
+     "begin and end of every scope, with the realised peaks of rings and pools"},
     {StreamId::kDump, "dump", 0, {}, "framed payload of any size, in fragments over pages"},
     {StreamId::kEvents, "events", UserEvent::kBytes, kUserEventFields,
      "user-defined marks and counters, by name"},

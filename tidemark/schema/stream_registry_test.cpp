@@ -39,9 +39,10 @@ TEST(StreamRegistry, FieldsOfAStreamDoNotOverlapOrReachAStamp) {
     std::set<std::uint32_t> taken;
     for (const Field& field : stream.fields) {
       std::uint32_t bytes = 8;
+      if (field.type == FieldType::kU8) bytes = 1;
       if (field.type == FieldType::kU16) bytes = 2;
       if (field.type == FieldType::kU32) bytes = 4;
-      if (field.type == FieldType::kTicks48) bytes = 6;
+      if (field.type == FieldType::kTicks48 || field.type == FieldType::kU48) bytes = 6;
       for (std::uint32_t at = field.offset; at < field.offset + bytes; ++at) {
         EXPECT_TRUE(taken.insert(at).second) << stream.name << "." << field.name;
         EXPECT_LT(at % kQuantumBytes, kStampOffset) << stream.name << "." << field.name;

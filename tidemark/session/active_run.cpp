@@ -40,6 +40,8 @@ RegionRequest region_request(const RunRequest& request, std::uint64_t run_id,
     region.status_bytes = status_bytes(request.launch.runtime->config.units());
   if (request.platform->transport == Transport::kPulled)
     region.pages_per_lane = kPagesPerLanePulled;
+  else if (request.launch.runtime)
+    region.pages_per_lane = kPagesPerLaneOfTasks;
   region.keep_pages = request.keep_pages;
   region.drain_threads = request.drain_threads;
   region.drain_timeout_ms = request.drain_timeout_ms;
@@ -47,6 +49,11 @@ RegionRequest region_request(const RunRequest& request, std::uint64_t run_id,
   region.run_id = run_id;
   region.device = request.device;
   return region;
+}
+
+std::optional<RuntimeConfig> runtime_of(const RunRequest& request) {
+  if (!request.launch.runtime) return std::nullopt;
+  return request.launch.runtime->config;
 }
 
 }  // namespace
@@ -110,7 +117,8 @@ Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(const RunRequest& reques
   const CaptureDescription description{.run = report,
                                        .page_bytes = request.page_bytes,
                                        .lanes = run->plan_.lanes,
-                                       .kernels = request.launch.kernels};
+                                       .kernels = request.launch.kernels,
+                                       .runtime = runtime_of(request)};
   if (auto described =
           run->capture_->append_text(ChunkType::kDescription, describe_capture(description));
       !described)
@@ -295,6 +303,8 @@ void ActiveRun::close_capture() {
         .reserved = {}};
     std::memcpy(lane_records.data() + lane * sizeof(record), &record, sizeof(record));
   }
+  if (auto put = capture_->append_closing_text(ChunkType::kOutcome, describe_outcome(report_)); !put)
+    note_file_error(put.error());
   if (auto put = capture_->append_lanes(lane_records, false); !put) note_file_error(put.error());
   if (auto closed = capture_->finish(); !closed) note_file_error(closed.error());
 }

@@ -14,10 +14,14 @@ namespace {
 
 const char* to_text(FieldType type) {
   switch (type) {
+    case FieldType::kU8:
+      return "u8";
     case FieldType::kU16:
       return "u16";
     case FieldType::kU32:
       return "u32";
+    case FieldType::kU48:
+      return "u48";
     case FieldType::kU64:
       return "u64";
     case FieldType::kI64:
@@ -70,6 +74,56 @@ void put_lanes(JsonWriter& json, const std::vector<LanePlan>& lanes) {
   json.EndArray();
 }
 
+void put_runtime(JsonWriter& json, const RuntimeConfig& config) {
+  put_key(json, "task_runtime");
+  json.StartObject();
+  put(json, "clusters", config.cluster_count);
+  put(json, "schedulers", config.scheduler_count);
+  put(json, "tensormap_pool", config.tensormap_entries);
+  put(json, "track_war", config.track_war);
+  put(json, "build", static_cast<std::uint32_t>(config.build));
+  put(json, "swimlane_level", config.streams.swimlane_level);
+  put_key(json, "rings");
+  json.StartArray();
+  for (const auto& ring : config.rings) {
+    json.StartObject();
+    put(json, "task_window", ring.task_window);
+    put(json, "heap", ring.heap_bytes);
+    put(json, "dep_pool", ring.dep_pool);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+}
+
+// A file may say anything: what is out of range is as if nothing was said.
+std::optional<RuntimeConfig> parse_runtime(const rapidjson::Value& document) {
+  const auto* value = get_member(document, "task_runtime");
+  if (value == nullptr || !value->IsObject()) return std::nullopt;
+  RuntimeConfig config;
+  const auto number = [&](const char* key) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(get_u64(*value, key), 1u << 30));
+  };
+  config.cluster_count = number("clusters");
+  config.scheduler_count = number("schedulers");
+  if (config.cluster_count == 0 || config.cluster_count > kMaxLanesLimit ||
+      config.scheduler_count == 0 || config.scheduler_count > config.cluster_count)
+    return std::nullopt;
+  config.tensormap_entries = number("tensormap_pool");
+  config.track_war = number("track_war");
+  config.build = static_cast<BuildKind>(std::min(number("build"), 2u));
+  config.streams.swimlane_level = std::min(number("swimlane_level"), kSwimlaneLevelMax);
+  const auto* rings = get_member(*value, "rings");
+  if (rings == nullptr || !rings->IsArray() || rings->Size() != kRingCount) return std::nullopt;
+  for (std::uint32_t i = 0; i < kRingCount; ++i) {
+    const auto& ring = (*rings)[i];
+    config.rings[i] = {.task_window = static_cast<std::uint32_t>(get_u64(ring, "task_window")),
+                       .dep_pool = static_cast<std::uint32_t>(get_u64(ring, "dep_pool")),
+                       .heap_bytes = get_u64(ring, "heap")};
+  }
+  return config;
+}
+
 Expected<rapidjson::Document> parse(CaptureReader& reader, const IndexEntry& chunk) {
   const auto bytes = reader.read(chunk);
   if (!bytes) return tl::unexpected(bytes.error());
@@ -118,6 +172,7 @@ std::string describe_capture(const CaptureDescription& description) {
   json.StartArray();
   for (const auto& kernel : description.kernels) put_text(json, kernel);
   json.EndArray();
+  if (description.runtime) put_runtime(json, *description.runtime);
   put_streams(json);
   put_lanes(json, description.lanes);
   json.EndObject();
@@ -150,7 +205,27 @@ Expected<CaptureDescription> read_description(CaptureReader& reader) {
   if (const auto* lanes = get_member(*document, "lanes"); lanes != nullptr && lanes->IsArray())
     for (const auto& lane : lanes->GetArray())
       description.lanes.push_back(parse_lane(lane, description.page_bytes));
+  description.runtime = parse_runtime(*document);
   return description;
+}
+
+std::string describe_outcome(const RunReport& report) {
+  rapidjson::StringBuffer buffer;
+  JsonWriter json(buffer);
+  json.StartObject();
+  put_ending(json, report);
+  json.EndObject();
+  return {buffer.GetString(), buffer.GetSize()};
+}
+
+std::optional<RunReport> read_outcome(CaptureReader& reader) {
+  const IndexEntry* chunk = reader.last_of(ChunkType::kOutcome);
+  if (chunk == nullptr) return std::nullopt;
+  const auto document = parse(reader, *chunk);
+  if (!document) return std::nullopt;
+  RunReport report;
+  read_ending(*document, report);
+  return report;
 }
 
 std::string describe_clock(const RunClock& clock) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What run.json and the capture's description both say: which run this is, and how its clock
+// What run.json and the capture both say: which run this is, how it ended, and how its clock
 // relates to the host's.
 #pragma once
 
@@ -38,6 +38,68 @@ void put_place(Writer& json, const RunReport& run) {
   put(json, "rank", run.rank);
   put(json, "device", run.device);
   put(json, "host_id", run.host_id);
+}
+
+template <class Writer>
+void put_error(Writer& json, const RunError& error) {
+  json.StartObject();
+  put(json, "code", error.code);
+  put(json, "name", error.name);
+  put(json, "class", error.error_class);
+  put(json, "message", error.message);
+  put(json, "hint", error.hint);
+  if (error.culprit) {
+    put(json, "scope", error.culprit->scope);
+    put(json, "ring", error.culprit->ring);
+    put(json, "resource", error.culprit->resource);
+    put(json, "used", error.culprit->used);
+    put(json, "capacity", error.culprit->capacity);
+    put(json, "setting", error.culprit->setting);
+  }
+  json.EndObject();
+}
+
+inline RunError read_error(const rapidjson::Value& object) {
+  RunError error{.code = static_cast<std::uint32_t>(get_u64(object, "code")),
+                 .name = get_text(object, "name"),
+                 .error_class = get_text(object, "class"),
+                 .message = get_text(object, "message"),
+                 .hint = get_text(object, "hint")};
+  if (get_member(object, "setting") != nullptr)
+    error.culprit = Culprit{.scope = get_text(object, "scope"),
+                            .ring = static_cast<std::uint32_t>(get_u64(object, "ring")),
+                            .resource = get_text(object, "resource"),
+                            .used = get_u64(object, "used"),
+                            .capacity = get_u64(object, "capacity"),
+                            .setting = get_text(object, "setting")};
+  return error;
+}
+
+template <class Writer>
+void put_ending(Writer& json, const RunReport& run) {
+  put(json, "status", run.status);
+  put_key(json, "error");
+  if (run.error)
+    put_error(json, *run.error);
+  else
+    json.Null();
+  put_key(json, "tasks");
+  json.StartObject();
+  put(json, "submitted", run.tasks_submitted);
+  put(json, "completed", run.tasks_completed);
+  json.EndObject();
+  put(json, "scopes", run.scopes);
+}
+
+inline void read_ending(const rapidjson::Value& object, RunReport& run) {
+  run.status = get_text(object, "status");
+  if (const auto* error = get_member(object, "error"); error != nullptr && error->IsObject())
+    run.error = read_error(*error);
+  if (const auto* tasks = get_member(object, "tasks"); tasks != nullptr) {
+    run.tasks_submitted = get_u64(*tasks, "submitted");
+    run.tasks_completed = get_u64(*tasks, "completed");
+  }
+  run.scopes = get_u64(object, "scopes");
 }
 
 template <class Writer>

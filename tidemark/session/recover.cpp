@@ -117,7 +117,8 @@ Expected<OpenCapture> open_capture(const std::string& path, const RunReport& rep
     open.description = {.run = report,
                         .page_bytes = plan->layout.shape.page_bytes,
                         .lanes = plan->lanes,
-                        .kernels = {}};
+                        .kernels = {},
+                        .runtime = {}};
     open.description.run.ticks_per_second = plan->identity.ticks_per_second;
   }
   std::vector<IndexEntry> known;
@@ -223,6 +224,12 @@ void merge_region(const DeadRegion& region, OpenCapture& open, RecoverResult& re
   };
   note(open.writer->append_closing_text(ChunkType::kClock, describe_clock(news)));
   note(open.writer->append_closing_text(ChunkType::kNames, describe_names(open.names)));
+  if (open.description.runtime)
+    result.report.error =
+        read_runtime_error(region.port, region.plan.layout, *open.description.runtime);
+  RunReport ending = result.report;
+  ending.status = "recovered";
+  note(open.writer->append_closing_text(ChunkType::kOutcome, describe_outcome(ending)));
   note(open.writer->append_lanes(records, true));
 }
 

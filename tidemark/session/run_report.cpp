@@ -67,22 +67,8 @@ void put_streams(JsonWriter& json, const RunReport& report) {
   json.EndObject();
 }
 
-void put_error(JsonWriter& json, const RunError& error) {
-  json.StartObject();
-  put(json, "code", error.code);
-  put(json, "name", error.name);
-  put(json, "class", error.error_class);
-  put(json, "message", error.message);
-  put(json, "hint", error.hint);
-  json.EndObject();
-}
-
 void put_outcome(JsonWriter& json, const RunReport& report) {
-  put_key(json, "error");
-  if (report.error)
-    put_error(json, *report.error);
-  else
-    json.Null();
+  put_ending(json, report);
   put_key(json, "warnings");
   json.StartArray();
   for (const auto& warning : report.warnings) put_error(json, warning);
@@ -184,7 +170,6 @@ std::string to_json(const RunReport& report) {
   json.StartObject();
   put(json, "schema_version", 1);
   put_what_ran(json, report);
-  put(json, "status", report.status);
   put_place(json, report);
   if (!report.region_path.empty()) {
     put_key(json, "region");
@@ -198,12 +183,6 @@ std::string to_json(const RunReport& report) {
   }
   put(json, "exit_code", report.exit_code);
   put_outcome(json, report);
-  put_key(json, "tasks");
-  json.StartObject();
-  put(json, "submitted", report.tasks_submitted);
-  put(json, "completed", report.tasks_completed);
-  json.EndObject();
-  put(json, "scopes", report.scopes);
   put(json, "device_ns", report.device_ns);
   put(json, "host_ns", report.host_ns);
   put(json, "loss_known", report.loss_known);

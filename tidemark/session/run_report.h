@@ -14,12 +14,23 @@
 
 namespace tidemark {
 
+// What ran out, where, and what would have been enough.
+struct Culprit {
+  std::string scope;  // site
+  std::uint32_t ring = 0;
+  std::string resource;
+  std::uint64_t used = 0;
+  std::uint64_t capacity = 0;
+  std::string setting;  // flag and value
+};
+
 struct RunError {
   std::uint32_t code = 0;
   std::string name;
   std::string error_class;
   std::string message;
   std::string hint;
+  std::optional<Culprit> culprit = {};
 };
 
 struct LaneReport {

@@ -68,7 +68,7 @@ Expected<RunReport> parse_run_report(const std::string& text, const std::string&
   if (report.run_id == 0)
     return failure(ErrorKind::kDamage, "{} has no run_id: not a run's file", path);
   read_what_ran(document, report);
-  report.status = get_text(document, "status");
+  read_ending(document, report);
   if (const auto* region = get_member(document, "region"); region != nullptr) {
     report.region_path = get_text(*region, "path");
     report.region_bytes = get_u64(*region, "bytes");
@@ -77,12 +77,6 @@ Expected<RunReport> parse_run_report(const std::string& text, const std::string&
                    .start_time = get_u64(*region, "host_start_time")};
   }
   report.exit_code = static_cast<int>(get_u64(document, "exit_code"));
-  if (const auto* error = get_member(document, "error"); error != nullptr && error->IsObject())
-    report.error = RunError{.code = static_cast<std::uint32_t>(get_u64(*error, "code")),
-                            .name = get_text(*error, "name"),
-                            .error_class = get_text(*error, "class"),
-                            .message = get_text(*error, "message"),
-                            .hint = get_text(*error, "hint")};
   if (const auto* loss = get_member(document, "loss_known"); loss != nullptr && loss->IsBool())
     report.loss_known = loss->GetBool();
   if (const auto* clock = get_member(document, "clock"); clock != nullptr)

@@ -26,8 +26,9 @@ struct ResultCheck;
 struct RuntimeLaunch {
   RuntimeConfig config;
   std::uint64_t memory_bytes = 0;
-  // Fills the memory before launch; returns the status as the host leaves it, or nothing.
-  std::function<Expected<std::vector<std::byte>>(DeviceMemory&)> prepare;
+  // Fills the memory before launch; returns the status as the host leaves it, or nothing. A graph
+  // that the host builds is recorded into the region, which is null where nothing is recorded.
+  std::function<Expected<std::vector<std::byte>>(DeviceMemory&, const RegionView*)> prepare;
   // Compares the results with a reference.
   std::function<Expected<ResultCheck>(const DeviceMemory&)> check;
 };
@@ -70,6 +71,7 @@ struct RunRequest {
   std::uint32_t drain_timeout_ms = 30'000;
   std::optional<std::uint32_t> op_timeout_ms;  // 0: none; unset: the platform's
   DrainInjection inject;
+  bool check_results = true;  // with the workload's golden reference
 
   WorkloadLaunch launch;
 

@@ -130,16 +130,25 @@ Expected<std::optional<DeviceMemory>> prepare_memory(const RunRequest& request, 
   const RuntimeLaunch& runtime = *request.launch.runtime;
   auto memory = DeviceMemory::create(runtime.memory_bytes);
   if (!memory) return tl::unexpected(memory.error());
-  const auto status = runtime.prepare(*memory);
+  // A graph that is built here is recorded here: its lanes have this process as their producer.
+  const bool builds_here = runtime.config.build == BuildKind::kHostBuild && run.records();
+  RegionMapping mapping;
+  RegionView region;
+  if (builds_here) {
+    auto mapped = map_region(run.region().fd.get(), run.region().path, run.region().bytes);
+    if (!mapped) return tl::unexpected(mapped.error());
+    mapping = std::move(*mapped);
+    region = RegionView(mapping.base());
+  }
+  const auto status = runtime.prepare(*memory, builds_here ? &region : nullptr);
   if (!status) return tl::unexpected(status.error());
   run.write_status(*status);
   return std::optional<DeviceMemory>(std::move(*memory));
 }
 
-// What the runtime says of itself, and whether its results are right.
-void judge_runtime(const RunRequest& request, ActiveRun& run,
-                   const std::optional<DeviceMemory>& memory) {
-  if (!memory) return;
+// What the runtime says of itself.
+void read_runtime(const RunRequest& request, ActiveRun& run) {
+  if (!request.launch.runtime) return;
   const RuntimeLaunch& runtime = *request.launch.runtime;
   RunReport& report = run.report();
   report_tasks(run.port(), run.plan().layout, report);
@@ -149,8 +158,15 @@ void judge_runtime(const RunRequest& request, ActiveRun& run,
   if (auto error = read_runtime_error(run.port(), run.plan().layout, runtime.config)) {
     report.status = "fatal";
     report.error = std::move(error);
-    return;
   }
+}
+
+// Whether its results are right.
+void judge_results(const RunRequest& request, ActiveRun& run,
+                   const std::optional<DeviceMemory>& memory) {
+  RunReport& report = run.report();
+  if (!memory || report.status != "ok" || !request.check_results) return;
+  const RuntimeLaunch& runtime = *request.launch.runtime;
   const auto check = runtime.check(*memory);
   report.result_ok = check && check->passed;
   report.result = check ? check->text : check.error().message;
@@ -172,9 +188,9 @@ Expected<RunResult> run_session(const RunRequest& request) {
   RunReport& report = run.report();
   const SignalWatch signals;
 
+  run.start_drainer();
   const auto memory = prepare_memory(request, run);
   if (!memory) return tl::unexpected(memory.error());
-  run.start_drainer();
   if (auto launched = (*device)->launch({.program = request.launch.program,
                                          .args = request.launch.args,
                                          .region = &run.region(),
@@ -192,8 +208,9 @@ Expected<RunResult> run_session(const RunRequest& request) {
     report.error->message += fmt::format("; the device says: {}", fault);
   if (!exit && !(*device)->reset() && report.error)
     report.error->hint = "the device runs in this process and could not be ended";
+  read_runtime(request, run);
   run.close_capture();
-  judge_runtime(request, run, *memory);
+  judge_results(request, run, *memory);
 
   if (request.export_artifacts)
     if (auto exported = request.export_artifacts(run.directory(), report); !exported)

@@ -80,9 +80,8 @@ struct Told {
         text(text_of(error.text)) {
     const std::string scope_file = text_of(error.scope_file);
     const std::string submit_file = text_of(error.submit_file);
-    scope = scope_file.empty()
-                ? "no scope"
-                : fmt::format("the scope at {}:{}", scope_file, error.scope_line.load_relaxed());
+    scope_site = fmt::format("{}:{}", scope_file, error.scope_line.load_relaxed());
+    scope = scope_file.empty() ? "no scope" : "the scope at " + scope_site;
     submit = submit_file.empty()
                  ? "the orchestration"
                  : fmt::format("{}:{}", submit_file, error.submit_line.load_relaxed());
@@ -95,7 +94,7 @@ struct Told {
   std::uint64_t used, capacity, requested;
   std::string task;
   bool has_task;
-  std::string kernel, text, scope, submit;
+  std::string kernel, text, scope_site, scope, submit;
 };
 
 std::string setting(const Told& told, std::uint64_t value) {
@@ -141,6 +140,12 @@ RunError describe_deadlock(const Told& told, const RuntimeConfig& config) {
                                    : next_power_of_two(std::max(told.capacity, told.used));
   error.hint =
       fmt::format("{} gives twice the room; or close the scope earlier", setting(told, wanted));
+  error.culprit = Culprit{.scope = told.scope_site,
+                          .ring = told.ring,
+                          .resource = what,
+                          .used = told.used,
+                          .capacity = told.capacity,
+                          .setting = setting(told, wanted)};
   return error;
 }
 

@@ -62,15 +62,16 @@ template <class Workload>
 void run_on_sim(DeviceContext& context) {
   const auto config = context.args<RuntimeConfig>();
   const RuntimeMemory memory(context.memory(), lay_out(config));
-  NoWatch watch;
-  run_sim_units<Workload>(memory, context.status(), watch,
-                          [&] { return context.stop_requested(); });
+  const RegionView* region = config.streams.any() ? &context.region() : nullptr;
+  RecordingWatch<SimEnv> watch(config.build == BuildKind::kHostBuild ? nullptr : region, config);
+  run_sim_units<Workload>(
+      memory, context.status(), watch, [&] { return context.stop_requested(); }, region);
 }
 
 // The bytes of the status as the building left it.
 template <class Workload>
 Expected<std::vector<std::byte>> build_on_host(DeviceMemory& device, const RuntimeLayout& layout,
-                                               const EntryData& data) {
+                                               const EntryData& data, const RegionView* region) {
   std::vector<std::byte> bytes(status_bytes(layout.config.units()) + alignof(RuntimeStatus) + 128);
   auto image = HostImage::create(layout);
   if (!image) return tl::unexpected(image.error());
@@ -85,8 +86,10 @@ Expected<std::vector<std::byte>> build_on_host(DeviceMemory& device, const Runti
   std::size_t space = bytes.size();
   auto* status = static_cast<RuntimeStatus*>(
       std::align(alignof(UnitProgress), status_bytes(layout.config.units()), place, space));
-  NoWatch watch;
-  orchestrate_here<Workload, HostBuild>(memory, status, watch);
+  {
+    RecordingWatch<SimEnv> watch(region, layout.config);
+    orchestrate_here<Workload, HostBuild>(memory, status, watch);
+  }
   if (auto put = image->upload(device); !put) return tl::unexpected(put.error());
   const auto* first = reinterpret_cast<const std::byte*>(status);
   return std::vector<std::byte>(first, first + status_bytes(layout.config.units()));
@@ -101,9 +104,10 @@ RuntimeLaunch plan(const WorkloadSetup& setup) {
   launch.config.entry_bytes = data->total_bytes();
   const auto layout = std::make_shared<RuntimeLayout>(lay_out(launch.config));
   launch.memory_bytes = layout->total_bytes;
-  launch.prepare = [data, layout](DeviceMemory& memory) -> Expected<std::vector<std::byte>> {
+  launch.prepare = [data, layout](DeviceMemory& memory, const RegionView* region)
+      -> Expected<std::vector<std::byte>> {
     if (layout->config.build == BuildKind::kHostBuild)
-      return build_on_host<Workload>(memory, *layout, *data);
+      return build_on_host<Workload>(memory, *layout, *data, region);
     if (auto put = upload_entry(memory, *layout, *data); !put) return tl::unexpected(put.error());
     return std::vector<std::byte>{};
   };

@@ -29,6 +29,8 @@ struct CudaEnv {
 
 // For units of the runtime, which wait for words of their own device.
 struct CudaUnitEnv : CudaEnv {
+  // Instructions of one thread are issued in their order.
+  __device__ static std::uint64_t ordered_ticks() { return now_ticks(); }
   template <class Word>
   __device__ static void sleep(Word&, std::uint32_t) {
     __nanosleep(1000);

@@ -70,6 +70,14 @@ struct SimEnv {
     return monotonic_ns();
   }
 
+  // A reading that is not earlier than anything this thread has seen.
+  static std::uint64_t ordered_ticks() {
+#if defined(__x86_64__)
+    _mm_lfence();
+#endif
+    return now_ticks();
+  }
+
   // Spins, then yields, then sleeps for longer and longer, at most 1 ms: more simulated cores than
   // real ones must make progress, and a copied host cannot wake anybody. Sleep comes late: a thread
   // that slept often wakes on the core of the drainer it waits for.

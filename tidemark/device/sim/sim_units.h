@@ -8,20 +8,31 @@
 #include <vector>
 
 #include "tidemark/device/sim/sim_env.h"
-#include "tidemark/record/recorder.h"
+#include "tidemark/record/event_recorder.h"
 #include "tidemark/runtime/orchestrator.h"
+#include "tidemark/runtime/recording_watch.h"
 #include "tidemark/runtime/scheduler.h"
 #include "tidemark/runtime/worker.h"
 
 namespace tidemark {
 
-// The threads that run one kernel: here, one.
-struct SimBlock : SoloBlock {
+// The threads that run one kernel: here, one. Kernels record their own marks and counters with
+// block.recorder().
+class SimBlock : public SoloBlock {
+ public:
+  SimBlock() = default;
+  SimBlock(const RegionView* region, std::uint32_t lane)
+      : events_(recorder_of<EventRecorder<SimEnv>>(region, lane)) {}
+
+  EventRecorder<SimEnv>& recorder() { return events_; }
   static void wait_ns(std::uint64_t ns) {
     const timespec time{.tv_sec = static_cast<time_t>(ns / 1'000'000'000),
                         .tv_nsec = static_cast<long>(ns % 1'000'000'000)};
     ::clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
   }
+
+ private:
+  EventRecorder<SimEnv> events_;
 };
 
 // Builds the graph of a workload with a strategy; on the host or on the device.
@@ -41,23 +52,25 @@ inline void await_units(RuntimeStatus* status, const UnitCounts& units) {
       SimEnv::wait_for_space(round);
 }
 
+// Without a region nothing is recorded.
 template <class Workload, class Watch, class Stopped>
 void run_sim_units(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch,
-                   const Stopped& stopped) {
+                   const Stopped& stopped, const RegionView* region = nullptr) {
   const RuntimeConfig& config = memory.config();
   std::vector<std::thread> units;
   units.reserve(config.scheduler_count + config.core_count());
   for (std::uint32_t i = 0; i < config.scheduler_count; ++i)
     units.emplace_back([&, i] {
       sim_place.let_move();
-      Scheduler<SimEnv>(memory, status, i).run(stopped);
+      Scheduler<SimEnv>(memory, status, i, region).run(stopped);
     });
   for (std::uint32_t core = 0; core < config.core_count(); ++core)
     units.emplace_back([&, core] {
-      SimBlock block;
+      SimBlock block(region, config.lanes().events(core));
       Worker<typename Workload::Kernels, SimEnv, SimBlock>(
-          memory, status, core, scheduler_of(config, core / kCoresPerCluster))
+          memory, status, core, scheduler_of(config, core / kCoresPerCluster), region)
           .run(block);
+      block.recorder().close();
     });
   await_units(status, config.units());
   switch (config.build) {

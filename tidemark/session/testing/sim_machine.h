@@ -16,7 +16,7 @@
 
 namespace tidemark {
 
-struct CollectingWatch {
+struct CollectingWatch : NoWatch {
   std::vector<GraphEdge> edges;
   std::vector<TaskId> tasks;
   std::vector<TaskId> reclaimed_tasks;

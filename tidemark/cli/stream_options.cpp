@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/cli/stream_options.h"
+
+namespace tidemark::cli {
+
+void bind_stream_options(CLI::App& command, StreamSelection& streams) {
+  const char* group = "Streams (none: nothing is recorded, and nothing is paid)";
+  command
+      .add_flag("--enable-l2-swimlane{4}", streams.swimlane_level,
+                "Task timing. =1: start and end of every block; =2: also dispatch and finish; =3: "
+                "also scheduler phases; =4 or bare: also submits")
+      ->group(group);
+  command
+      .add_flag("--enable-dep-gen{1}", streams.edges,
+                "The task graph: tasks, tensors, and every dependency with its reason")
+      ->group(group);
+  command
+      .add_flag("--enable-scope-stats{1}", streams.scopes,
+                "Begin and end of every scope, with the peaks of rings and pools inside it")
+      ->group(group);
+}
+
+Expected<void> check_streams(const StreamSelection& streams) {
+  if (streams.swimlane_level > kSwimlaneLevelMax)
+    return failure(ErrorKind::kUsage, "--enable-l2-swimlane={}: a level from 1 to {}",
+                   streams.swimlane_level, kSwimlaneLevelMax);
+  if (streams.edges > 1)
+    return failure(ErrorKind::kUsage, "--enable-dep-gen={}: takes no value", streams.edges);
+  if (streams.scopes > 1)
+    return failure(ErrorKind::kUsage, "--enable-scope-stats={}: takes no value", streams.scopes);
+  return {};
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a unit opens its lanes: a recorder of the lane, or a disabled one where there is none.
+#pragma once
+
+#include "tidemark/runtime/stream_lanes.h"
+#include "tidemark/transport/region.h"
+
+namespace tidemark {
+
+template <class AnyRecorder>
+TM_DEVICE AnyRecorder recorder_of(const RegionView* region, std::uint32_t lane) {
+  return region == nullptr || lane == kNoLane ? AnyRecorder() : AnyRecorder(region, lane);
+}
+
+}  // namespace tidemark

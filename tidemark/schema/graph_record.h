@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The task graph as it is built: one record per task, one or more per tensor argument, one per
+// dependency. Four kinds of record share one stream and one size. A task's arguments follow it
+// without a gap in the numbers; an edge names both its ends and may stand before its consumer.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/schema/field.h"
+#include "tidemark/schema/stream_id.h"
+#include "tidemark/schema/ticks48.h"
+
+namespace tidemark {
+
+enum class GraphRecordKind : std::uint8_t { kTask = 1, kArgument = 2, kDimensions = 3, kEdge = 4 };
+
+inline constexpr std::uint16_t kNoGraphArg = 0xFFFF;
+
+struct GraphTask {
+  static constexpr StreamId kStream = StreamId::kEdges;
+  static constexpr std::uint32_t kBytes = 48;
+
+  std::uint64_t task_id = 0;
+  std::uint64_t time_ticks = 0;  // it was released, or complete at once
+  std::uint32_t block_count = 1;
+  std::uint32_t submit_line = 0;
+  std::uint16_t kernels[3] = {};  // of AIC, AIV0, AIV1; 0xFFFF: none
+  std::uint64_t submit_file = 0;  // hash of a name
+  std::uint8_t shape = 0;         // TaskShape
+  std::uint8_t tensor_count = 0;
+  std::uint8_t scalar_count = 0;
+  std::uint8_t at_once = 0;  // an allocation
+
+  TM_DEVICE void pack(std::uint64_t* words) const {
+    words[0] = task_id;
+    words[1] = time_ticks & kTicks48Mask;
+    words[2] = block_count | std::uint64_t{submit_line} << 32;
+    words[3] = kernels[0] | std::uint64_t{kernels[1]} << 16 | std::uint64_t{kernels[2]} << 32;
+    words[4] = submit_file;
+    words[5] = static_cast<std::uint64_t>(GraphRecordKind::kTask) | std::uint64_t{shape} << 8 |
+               std::uint64_t{tensor_count} << 16 | std::uint64_t{scalar_count} << 24 |
+               std::uint64_t{at_once} << 32;
+  }
+  TM_DEVICE static GraphTask unpack(const std::uint64_t* words, std::uint64_t near_ticks) {
+    return {.task_id = words[0],
+            .time_ticks = full_ticks(words[1], near_ticks),
+            .block_count = static_cast<std::uint32_t>(words[2]),
+            .submit_line = static_cast<std::uint32_t>(words[2] >> 32),
+            .kernels = {static_cast<std::uint16_t>(words[3]),
+                        static_cast<std::uint16_t>(words[3] >> 16),
+                        static_cast<std::uint16_t>(words[3] >> 32)},
+            .submit_file = words[4],
+            .shape = static_cast<std::uint8_t>(words[5] >> 8),
+            .tensor_count = static_cast<std::uint8_t>(words[5] >> 16),
+            .scalar_count = static_cast<std::uint8_t>(words[5] >> 24),
+            .at_once = static_cast<std::uint8_t>(words[5] >> 32)};
+  }
+};
+
+struct GraphArgument {
+  static constexpr StreamId kStream = StreamId::kEdges;
+  static constexpr std::uint32_t kBytes = 48;
+
+  std::uint64_t task_id = 0;
+  std::uint64_t start_offset = 0;  // elements; 48 bits, as is any place in memory
+  std::uint64_t buffer = 0;        // where it lies in the device's memory
+  std::uint64_t owner = 0;         // the task that allocated it; ~0: the program's caller
+  std::uint8_t index = 0;
+  std::uint8_t access = 0;  // Access
+  std::uint8_t dtype = 0;   // DType
+  std::uint8_t rank = 0;
+  std::uint8_t output_index = 0;  // among the outputs of its owner
+
+  TM_DEVICE void pack(std::uint64_t* words) const {
+    words[0] = task_id;
+    words[1] = start_offset & kTicks48Mask;
+    words[2] = buffer;
+    words[3] = index | std::uint64_t{access} << 8 | std::uint64_t{dtype} << 16 |
+               std::uint64_t{rank} << 24 | std::uint64_t{output_index} << 32;
+    words[4] = owner;
+    words[5] = static_cast<std::uint64_t>(GraphRecordKind::kArgument);
+  }
+  TM_DEVICE static GraphArgument unpack(const std::uint64_t* words) {
+    return {.task_id = words[0],
+            .start_offset = words[1] & kTicks48Mask,
+            .buffer = words[2],
+            .owner = words[4],
+            .index = static_cast<std::uint8_t>(words[3]),
+            .access = static_cast<std::uint8_t>(words[3] >> 8),
+            .dtype = static_cast<std::uint8_t>(words[3] >> 16),
+            .rank = static_cast<std::uint8_t>(words[3] >> 24),
+            .output_index = static_cast<std::uint8_t>(words[3] >> 32)};
+  }
+};
+
+// Shape and strides of the argument before it: two dimensions whose numbers fit into 32 bits, or
+// one of any size.
+struct GraphDimensions {
+  static constexpr StreamId kStream = StreamId::kEdges;
+  static constexpr std::uint32_t kBytes = 48;
+
+  std::uint64_t task_id = 0;
+  std::uint64_t extent[2] = {};
+  std::uint64_t stride[2] = {};
+  std::uint8_t first = 0;  // dimension
+  std::uint8_t count = 1;
+
+  TM_DEVICE static constexpr bool fits_two(std::uint64_t extent, std::uint64_t stride) {
+    return (extent | stride) >> 32 == 0;
+  }
+  TM_DEVICE void pack(std::uint64_t* words) const {
+    words[0] = task_id;
+    words[1] = 0;
+    words[2] = count == 2 ? extent[0] | extent[1] << 32 : extent[0];
+    words[3] = 0;
+    words[4] = count == 2 ? stride[0] | stride[1] << 32 : stride[0];
+    words[5] = static_cast<std::uint64_t>(GraphRecordKind::kDimensions) |
+               std::uint64_t{first} << 8 | std::uint64_t{count} << 16;
+  }
+  TM_DEVICE static GraphDimensions unpack(const std::uint64_t* words) {
+    GraphDimensions made{.task_id = words[0],
+                         .first = static_cast<std::uint8_t>(words[5] >> 8),
+                         .count = static_cast<std::uint8_t>(words[5] >> 16)};
+    const bool two = made.count == 2;
+    const std::uint64_t mask = two ? 0xFFFFFFFFull : ~std::uint64_t{0};
+    made.extent[0] = words[2] & mask;
+    made.stride[0] = words[4] & mask;
+    made.extent[1] = two ? words[2] >> 32 : 0;
+    made.stride[1] = two ? words[4] >> 32 : 0;
+    return made;
+  }
+};
+
+struct GraphEdgeRecord {
+  static constexpr StreamId kStream = StreamId::kEdges;
+  static constexpr std::uint32_t kBytes = 48;
+
+  std::uint64_t producer = 0;
+  std::uint64_t consumer = 0;
+  std::uint16_t arg = kNoGraphArg;           // of the consumer
+  std::uint16_t producer_arg = kNoGraphArg;  // through which the producer wrote
+  std::uint8_t source = 0;                   // EdgeSource
+  std::uint8_t overlap = 0;                  // ViewOverlap
+  std::uint8_t satisfied = 0;                // the producer was complete when it was found
+
+  TM_DEVICE void pack(std::uint64_t* words) const {
+    words[0] = producer;
+    words[1] = 0;
+    words[2] = consumer;
+    words[3] = arg | std::uint64_t{producer_arg} << 16 | std::uint64_t{source} << 32 |
+               std::uint64_t{overlap} << 40;
+    words[4] = satisfied;
+    words[5] = static_cast<std::uint64_t>(GraphRecordKind::kEdge);
+  }
+  TM_DEVICE static GraphEdgeRecord unpack(const std::uint64_t* words) {
+    return {.producer = words[0],
+            .consumer = words[2],
+            .arg = static_cast<std::uint16_t>(words[3]),
+            .producer_arg = static_cast<std::uint16_t>(words[3] >> 16),
+            .source = static_cast<std::uint8_t>(words[3] >> 32),
+            .overlap = static_cast<std::uint8_t>(words[3] >> 40),
+            .satisfied = static_cast<std::uint8_t>(words[4])};
+  }
+};
+
+TM_DEVICE constexpr GraphRecordKind graph_record_kind(const std::uint64_t* words) {
+  return static_cast<GraphRecordKind>(words[5] & 0xFF);
+}
+
+// What the words mean depends on the kind: see the structs above.
+inline constexpr Field kGraphFields[] = {
+    {"word0", FieldType::kU64, 0},  {"word1", FieldType::kU48, 8},
+    {"word2", FieldType::kU64, 16}, {"word3", FieldType::kU48, 24},
+    {"word4", FieldType::kU64, 32}, {"kind", FieldType::kU8, 40},
+};
+
+}  // namespace tidemark
