@@ -6,6 +6,7 @@ find_package(tl-expected REQUIRED)
 find_package(RapidJSON REQUIRED)
 find_package(xxHash REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(Protozero REQUIRED)
 find_package(TBB QUIET)  # only to measure beside; without it `bench runtime` has no reference
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)

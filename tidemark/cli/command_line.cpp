@@ -17,9 +17,10 @@ constexpr const char* kFooter =
 damage, 5 file system error, 130 SIGINT, 143 SIGTERM.
 
 A first try:
-  tidemark run synthetic_producer --lanes 4 --records 1000000
-  tidemark check
-  tidemark export)";
+  tidemark run vector_example --enable-l2-swimlane --enable-dep-gen --enable-scope-stats
+  tidemark swimlane
+  tidemark deps --list
+  tidemark scopes)";
 
 }  // namespace
 
@@ -63,6 +64,9 @@ int run_command_line(int argc, char** argv) {
   add_list_command(app, outcome);
   add_run_command(app, outcome);
   add_export_command(app, outcome);
+  add_swimlane_command(app, outcome);
+  add_scopes_command(app, outcome);
+  add_deps_command(app, outcome);
   add_check_command(app, outcome);
   add_recover_command(app, outcome);
   add_bench_command(app, outcome);

@@ -7,30 +7,26 @@
 #include <string>
 #include <string_view>
 
+#include "tidemark/analyze/run_capture.h"
 #include "tidemark/base/expected.h"
-#include "tidemark/capture/capture_reader.h"
-#include "tidemark/schema/stream_id.h"
-#include "tidemark/session/description.h"
 
 namespace tidemark {
-
-struct ExportInput {
-  CaptureReader& reader;
-  const CaptureDescription& description;
-  const RunClock& clock;
-  const NameTexts& names;
-};
 
 struct Artifact {
   std::string_view file;  // relative to the run's directory
   StreamId stream;        // whose records it shows; it is written if that stream has a lane
+  bool on_request;        // never written by itself
   std::string_view content;
-  Expected<void> (*write)(ExportInput& input, const std::string& path);
+  Expected<void> (*write)(RunCapture& run, const std::string& path);
 };
 
 std::span<const Artifact> artifacts();
 
-Expected<void> write_swimlane_json(ExportInput& input, const std::string& path);
-Expected<void> write_name_map(ExportInput& input, const std::string& path);
+Expected<void> write_swimlane_json(RunCapture& run, const std::string& path);
+Expected<void> write_name_map(RunCapture& run, const std::string& path);
+Expected<void> write_deps_json(RunCapture& run, const std::string& path);
+Expected<void> write_scope_lines(RunCapture& run, const std::string& path);
+Expected<void> write_scope_summary(RunCapture& run, const std::string& path);
+Expected<void> write_perfetto_trace(RunCapture& run, const std::string& path);
 
 }  // namespace tidemark

@@ -5,9 +5,16 @@ namespace tidemark {
 namespace {
 
 constexpr Artifact kArtifacts[] = {
-    {"l2_swimlane_records.json", StreamId::kSwimlane, "task spans, user events and gaps",
-     &write_swimlane_json},
-    {"name_map.json", StreamId::kSwimlane, "kernel names", &write_name_map},
+    {"l2_swimlane_records.json", StreamId::kSwimlane, false,
+     "task spans, phases, submits, user events and gaps", &write_swimlane_json},
+    {"name_map.json", StreamId::kSwimlane, false, "kernel names", &write_name_map},
+    {"deps.json", StreamId::kEdges, false, "tasks, tensors, dependencies", &write_deps_json},
+    {"scope_stats/scope_stats.jsonl", StreamId::kScopes, false, "one line per scope boundary",
+     &write_scope_lines},
+    {"scope_stats.json", StreamId::kScopes, false, "peaks per scope site and per resource",
+     &write_scope_summary},
+    {"trace.pftrace", StreamId::kSwimlane, true, "everything as a Perfetto trace",
+     &write_perfetto_trace},
 };
 
 }  // namespace

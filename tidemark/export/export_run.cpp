@@ -9,53 +9,16 @@
 #include "tidemark/session/output_directory.h"
 
 namespace tidemark {
-namespace {
-
-// The capture opened once for all artifacts of a call.
-struct OpenInput {
-  CaptureReader reader;
-  CaptureDescription description;
-  RunClock clock;
-  NameTexts names;
-};
-
-Expected<OpenInput> open_input(const std::string& directory) {
-  const std::string path = directory + "/" + kCaptureFile;
-  std::error_code code;
-  if (!std::filesystem::exists(path, code))
-    return failure(ErrorKind::kUsage, "{} is not a run with a capture: {} is missing", directory,
-                   kCaptureFile);
-  auto reader = CaptureReader::open(path);
-  if (!reader) return tl::unexpected(reader.error());
-  auto description = read_description(*reader);
-  if (!description) return tl::unexpected(description.error());
-  RunClock clock = read_clock(*reader);
-  NameTexts names = read_names(*reader);
-  return OpenInput{std::move(*reader), std::move(*description), std::move(clock), std::move(names)};
-}
-
-bool has_lane(const CaptureDescription& description, StreamId stream) {
-  return std::any_of(description.lanes.begin(), description.lanes.end(), [&](const LanePlan& lane) {
-    return lane.stream == static_cast<std::uint16_t>(stream);
-  });
-}
-
-Expected<void> write_one(OpenInput& open, const Artifact& artifact, const std::string& path) {
-  ExportInput input{open.reader, open.description, open.clock, open.names};
-  return artifact.write(input, path);
-}
-
-}  // namespace
 
 Expected<void> export_automatically(const std::string& directory, RunReport& report,
                                     const ExportOptions& options) {
   std::error_code code;
   if (!std::filesystem::exists(directory + "/" + kCaptureFile, code)) return {};
-  auto open = open_input(directory);
-  if (!open) return tl::unexpected(open.error());
+  auto run = RunCapture::open(directory);
+  if (!run) return tl::unexpected(run.error());
   report.not_exported.clear();
   for (const auto& artifact : artifacts()) {
-    if (!has_lane(open->description, artifact.stream)) continue;
+    if (artifact.on_request || !run->has(artifact.stream)) continue;
     std::uint64_t records = 0;
     for (const auto& lane : report.lanes)
       if (lane.stream == find_stream(artifact.stream)->name)
@@ -71,15 +34,15 @@ Expected<void> export_automatically(const std::string& directory, RunReport& rep
            .command = fmt::format("tidemark export {} {}", directory, file)});
       continue;
     }
-    if (auto written = write_one(*open, artifact, directory + "/" + file); !written) return written;
+    if (auto written = artifact.write(*run, directory + "/" + file); !written) return written;
   }
   return {};
 }
 
 Expected<std::vector<std::string>> export_files(const std::string& directory,
                                                 const std::vector<std::string>& files) {
-  auto open = open_input(directory);
-  if (!open) return tl::unexpected(open.error());
+  auto run = RunCapture::open(directory);
+  if (!run) return tl::unexpected(run.error());
   std::vector<const Artifact*> wanted;
   for (const auto& file : files) {
     const auto list = artifacts();
@@ -90,15 +53,18 @@ Expected<std::vector<std::string>> export_files(const std::string& directory,
       for (const auto& artifact : list) known += fmt::format(" {}", artifact.file);
       return failure(ErrorKind::kUsage, "{} is not an artifact; known are:{}", file, known);
     }
+    if (!found->on_request && !run->has(found->stream))
+      return failure(ErrorKind::kUsage, "{}: the run did not record the stream '{}'", file,
+                     find_stream(found->stream)->name);
     wanted.push_back(&*found);
   }
   if (files.empty())
     for (const auto& artifact : artifacts())
-      if (has_lane(open->description, artifact.stream)) wanted.push_back(&artifact);
+      if (!artifact.on_request && run->has(artifact.stream)) wanted.push_back(&artifact);
   std::vector<std::string> written;
   for (const Artifact* artifact : wanted) {
     const std::string path = fmt::format("{}/{}", directory, artifact->file);
-    if (auto put = write_one(*open, *artifact, path); !put) return tl::unexpected(put.error());
+    if (auto put = artifact->write(*run, path); !put) return tl::unexpected(put.error());
     written.push_back(path);
   }
   return written;

@@ -2,14 +2,13 @@
 // A JSON file written as a stream, in constant memory, and put in place whole by rename.
 #pragma once
 
-#include <cstdio>
 #include <memory>
 #include <string>
 
 #include <rapidjson/filewritestream.h>
 #include <rapidjson/writer.h>
 
-#include "tidemark/base/expected.h"
+#include "tidemark/export/part_file.h"
 #include "tidemark/session/json.h"
 
 namespace tidemark {
@@ -19,7 +18,6 @@ class JsonFile {
   using Writer = rapidjson::Writer<rapidjson::FileWriteStream>;
 
   static Expected<std::unique_ptr<JsonFile>> create(const std::string& path);
-  ~JsonFile();
 
   [[nodiscard]] Writer& json() { return *writer_; }
   // One row per line keeps large files readable and diffable.
@@ -27,10 +25,9 @@ class JsonFile {
   Expected<void> finish();
 
  private:
-  JsonFile() = default;
+  explicit JsonFile(PartFile file) : file_(std::move(file)) {}
 
-  std::string path_;
-  std::FILE* file_ = nullptr;
+  PartFile file_;
   char buffer_[64 * 1024];
   std::unique_ptr<rapidjson::FileWriteStream> stream_;
   std::unique_ptr<Writer> writer_;

@@ -1,181 +1,192 @@
 // SPDX-License-Identifier: Apache-2.0
-// l2_swimlane_records.json: one row per task span, the user events, and what was lost where.
-#include <cstring>
-
-#include "tidemark/capture/capture_ledger.h"
+// l2_swimlane_records.json: one row per (task, kernel, block), what schedulers and orchestrator
+// did, the user events, and what was lost where.
+#include "tidemark/analyze/task_rows.h"
 #include "tidemark/export/artifact.h"
-#include "tidemark/export/json_file.h"
-#include "tidemark/schema/stream_registry.h"
+#include "tidemark/export/event_json.h"
+#include "tidemark/export/row_text.h"
+#include "tidemark/runtime/scheduler.h"
+#include "tidemark/schema/phase_span.h"
 
 namespace tidemark {
 namespace {
 
-struct Gap {
-  std::uint32_t lane;
-  std::uint64_t from_ticks;
-  std::uint64_t to_ticks;
-  std::uint64_t lost;
-  DropReason reason;
-};
-
 class SwimlaneWriter {
  public:
-  SwimlaneWriter(ExportInput& input, JsonFile& file) : input_(input), file_(file) {}
+  SwimlaneWriter(RunCapture& run, BufferedPart& part)
+      : run_(run), part_(part), out_(part.text()), clock_(run.clock()) {
+    for (const auto& kernel : run.description().kernels) kernels_.push_back(quoted(kernel));
+  }
 
   Expected<void> write() {
-    auto& json = file_.json();
-    json.StartObject();
-    put(json, "schema_version", 1);
-    put(json, "l2_swimlane_level", 1);
-    put_key(json, "tasks");
-    json.StartArray();
-    auto ledger =
-        read_ledger(input_.reader, input_.description.lanes, input_.description.page_bytes,
-                    [this](const CapturedPage& page) { take_page(page); });
-    json.EndArray();
-    if (!ledger) return tl::unexpected(ledger.error());
-    add_tail_gaps(*ledger);
-    write_empty_lists();
-    write_events(*ledger);
-    write_gaps();
-    json.EndObject();
+    const auto& config = run_.runtime();
+    const std::uint32_t level = config ? std::max(config->streams.swimlane_level, 1u) : 1;
+    append("{{\"schema_version\":1,\"l2_swimlane_level\":{},\"tasks\":[", level);
+    for_each_task_row(run_, [&](const TaskRow& row) { put_row(row); });
+    end_list();
+    put_scheduler_phases();
+    put_submits();
+    put_core_to_thread();
+    put_event_rows();
+    auto gaps = run_.gaps(false);
+    if (!gaps) return tl::unexpected(gaps.error());
+    append("\"gaps\":[");
+    for (const LaneGap& gap : *gaps) put_gap(gap);
+    append("]}}\n");
     return {};
   }
 
  private:
-  void take_page(const CapturedPage& page) {
-    if (page.header.dropped_before > 0)
-      gaps_.push_back({page.header.lane, page.header.gap_begin_ticks, page.header.gap_end_ticks,
-                       page.header.dropped_before,
-                       static_cast<DropReason>(page.header.gap_reason)});
-    if (page.lane.stream != static_cast<std::uint16_t>(StreamId::kSwimlane)) return;
-    for_each_record(page.header, page.payload, [&](std::uint64_t, const unsigned char* record) {
-      std::uint64_t words[TaskSpan::kBytes / 8];
-      std::memcpy(words, record, sizeof(words));
-      write_task(TaskSpan::unpack(words, page.header.open_ticks));
+  template <class... T>
+  void append(fmt::format_string<T...> format, T&&... values) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<T>(values)...);
+  }
+  // Rows stand one per line, with a comma before all but the first of a list.
+  void begin_row() {
+    part_.flush_if_full();
+    out_.append(first_ ? "\n" : ",\n");
+    first_ = false;
+  }
+  void end_list() {
+    out_.append("],\n");
+    first_ = true;
+  }
+
+  void put_row(const TaskRow& row) {
+    begin_row();
+    const bool aic = run_.runtime() && core_type(row.core) == CoreType::kAic;
+    fmt::format_to(std::back_inserter(out_),
+                   FMT_COMPILE("{{\"task_id\":{},\"ring_id\":{},\"func_id\":{},\"func_name\":"),
+                   row.task_id, row.task_id >> 32, row.kernel);
+    if (row.kernel < kernels_.size())
+      out_.append(kernels_[row.kernel]);
+    else
+      append("\"kernel_{}\"", row.kernel);
+    fmt::format_to(std::back_inserter(out_),
+                   FMT_COMPILE(",\"core_id\":{},\"core_type\":\"{}\",\"block\":{}"), row.core,
+                   aic ? "aic" : "aiv", row.block);
+    const std::int64_t start = clock_.tenths(row.start_ticks), end = clock_.tenths(row.end_ticks);
+    out_.append(",\"start_time_us\":");
+    RowClock::put(out_, start);
+    out_.append(",\"end_time_us\":");
+    RowClock::put(out_, end);
+    out_.append(",\"duration_us\":");
+    RowClock::put(out_, end - start);
+    if (row.has_finish) {
+      clock_.put_time(out_, ",\"dispatch_time_us\":", row.dispatch_ticks);
+      clock_.put_time(out_, ",\"finish_time_us\":", row.finish_ticks);
+    }
+    out_.push_back('}');
+  }
+
+  void put_scheduler_phases() {
+    append("\"aicpu_scheduler_phases\":[");
+    const auto& config = run_.runtime();
+    const std::uint32_t schedulers = has_lane_of_every_unit() ? config->scheduler_count : 0;
+    bool any = false;
+    for (std::uint32_t i = 0; i < schedulers; ++i) {
+      const LaneIndex lane = config->lanes().phases(i);
+      if (lane == kNoLane) break;
+      out_.append(any ? "],\n[" : "\n[");
+      any = true;
+      first_ = true;
+      RecordCursor cursor = run_.records(lane);
+      while (cursor.next()) put_phase(cursor.as<SchedulerPhase>());
+    }
+    if (any) out_.append("]");
+    end_list();
+  }
+  void put_phase(const SchedulerPhase& phase) {
+    begin_row();
+    clock_.put_time(out_, "{\"start_time_us\":", phase.begin_ticks);
+    clock_.put_time(out_, ",\"end_time_us\":", phase.end_ticks);
+    append(",\"phase\":\"{}\",\"loop_iter\":{},\"tasks_processed\":{},\"pop_hit\":{},"
+           "\"pop_miss\":{},\"ready\":{}}}",
+           phase.kind == PhaseKind::kComplete ? "complete" : "dispatch", phase.loop,
+           phase.processed, phase.pop_hit, phase.pop_miss, phase.ready);
+  }
+
+  void put_submits() {
+    append("\"aicpu_orchestrator_phases\":[");
+    const LaneIndex lane = has_lane_of_every_unit() ? run_.runtime()->lanes().submits() : kNoLane;
+    if (lane != kNoLane) {
+      out_.append("\n[");
+      RecordCursor cursor = run_.records(lane);
+      while (cursor.next()) {
+        const auto submit = cursor.as<SubmitSpan>();
+        begin_row();
+        clock_.put_time(out_, "{\"start_time_us\":", submit.begin_ticks);
+        clock_.put_time(out_, ",\"end_time_us\":", submit.end_ticks);
+        append(",\"phase\":\"orch_submit\",\"submit_idx\":{},\"task_id\":{}}}", submit.index,
+               submit.task_id);
+      }
+      out_.append("]");
+    }
+    end_list();
+  }
+
+  void put_core_to_thread() {
+    append("\"core_to_thread\":[");
+    if (const auto& config = run_.runtime())
+      for (std::uint32_t core = 0; core < config->core_count(); ++core)
+        append("{}{}", core == 0 ? "" : ",", scheduler_of(*config, core / kCoresPerCluster));
+    end_list();
+  }
+
+  void put_event_rows() {
+    append("\"events\":[");
+    run_.for_each_event([&](const UserEvent& event, LaneIndex lane) {
+      begin_row();
+      append("{{\"name\":{},\"kind\":\"{}\"", quoted(run_.name_of(event.name_hash)),
+             event_kind_text(event));
+      clock_.put_time(out_, ",\"time_us\":", event.time_ticks);
+      append(",\"value\":{},\"unit\":{},\"lane\":{},\"producer\":{}}}", event.value, event.unit,
+             lane, quoted(run_.lanes()[lane].producer));
     });
+    end_list();
   }
 
-  void write_task(const TaskSpan& span) {
-    auto& json = file_.json();
-    const double begin_us = input_.clock.to_us(span.begin_ticks);
-    const double end_us = input_.clock.to_us(span.end_ticks);
-    file_.line_break();
-    json.StartObject();
-    put(json, "task_id", span.task_id);
-    put(json, "ring_id", span.task_id >> 32);
-    put(json, "func_id", static_cast<std::uint32_t>(span.kernel));
-    put(json, "func_name",
-        span.kernel < input_.description.kernels.size() ? input_.description.kernels[span.kernel]
-                                                        : fmt::format("kernel_{}", span.kernel));
-    put(json, "core_id", static_cast<std::uint32_t>(span.core));
-    put(json, "core_type", std::string_view("aiv"));
-    put(json, "block", span.block);
-    put(json, "start_time_us", begin_us);
-    put(json, "end_time_us", end_us);
-    put(json, "duration_us", end_us - begin_us);
-    json.EndObject();
+  void put_gap(const LaneGap& gap) {
+    begin_row();
+    append("{{\"lane\":{}", gap.lane);
+    clock_.put_time(out_, ",\"from\":", gap.from_ticks);
+    clock_.put_time(out_, ",\"to\":", gap.to_ticks);
+    append(",\"lost\":{},\"reason\":\"{}\"}}", gap.lost, to_text(gap.reason));
   }
 
-  void add_tail_gaps(const CaptureLedger& ledger) {
-    for (std::uint32_t i = 0; i < ledger.lanes.size(); ++i) {
-      const CapturedLane& lane = ledger.lanes[i];
-      if (!lane.has_words) continue;
-      CapturedLane copy = lane;
-      const std::uint64_t before = copy.ledger.counts().gap_lost;
-      copy.ledger.finish(copy.words);
-      const std::uint64_t lost = copy.ledger.counts().gap_lost - before;
-      if (lost > 0)
-        gaps_.push_back({i, lane.words.tail_gap_begin_ticks, lane.words.tail_gap_end_ticks, lost,
-                         static_cast<DropReason>(lane.words.tail_gap_reason % kDropReasonCount)});
-    }
+  [[nodiscard]] bool has_lane_of_every_unit() const {
+    return run_.runtime() && run_.runtime()->lanes().count() == run_.lanes().size();
   }
 
-  void write_empty_lists() {
-    auto& json = file_.json();
-    for (const char* key :
-         {"aicpu_scheduler_phases", "aicpu_orchestrator_phases", "core_to_thread"}) {
-      put_key(json, key);
-      json.StartArray();
-      json.EndArray();
-    }
-  }
-
-  void write_events(const CaptureLedger& ledger) {
-    auto& json = file_.json();
-    put_key(json, "events");
-    json.StartArray();
-    const auto visit = [&](const CapturedPage& page) {
-      if (page.lane.stream != static_cast<std::uint16_t>(StreamId::kEvents)) return;
-      for_each_record(page.header, page.payload, [&](std::uint64_t, const unsigned char* record) {
-        std::uint64_t words[UserEvent::kBytes / 8];
-        std::memcpy(words, record, sizeof(words));
-        write_event(UserEvent::unpack(words, page.header.open_ticks), page);
-      });
-    };
-    (void)ledger;
-    (void)read_ledger(input_.reader, input_.description.lanes, input_.description.page_bytes,
-                      visit);
-    json.EndArray();
-  }
-
-  void write_event(const UserEvent& event, const CapturedPage& page) {
-    auto& json = file_.json();
-    const auto name = input_.names.find(event.name_hash);
-    file_.line_break();
-    json.StartObject();
-    put(json, "name",
-        name == input_.names.end() ? fmt::format("0x{:016x}", event.name_hash) : name->second);
-    put(json, "kind", std::string_view(event.kind == EventKind::kCounter ? "counter" : "mark"));
-    put(json, "time_us", input_.clock.to_us(event.time_ticks));
-    put(json, "value", event.value);
-    put(json, "unit", static_cast<std::uint32_t>(event.unit));
-    put(json, "lane", page.header.lane);
-    json.EndObject();
-  }
-
-  void write_gaps() {
-    auto& json = file_.json();
-    put_key(json, "gaps");
-    json.StartArray();
-    for (const auto& gap : gaps_) {
-      file_.line_break();
-      json.StartObject();
-      put(json, "lane", gap.lane);
-      put(json, "from", input_.clock.to_us(gap.from_ticks));
-      put(json, "to", input_.clock.to_us(gap.to_ticks));
-      put(json, "lost", gap.lost);
-      put(json, "reason", std::string_view(to_text(gap.reason)));
-      json.EndObject();
-    }
-    json.EndArray();
-  }
-
-  ExportInput& input_;
-  JsonFile& file_;
-  std::vector<Gap> gaps_;
+  RunCapture& run_;
+  BufferedPart& part_;
+  std::string& out_;
+  RowClock clock_;
+  std::vector<std::string> kernels_;
+  bool first_ = true;
 };
 
 }  // namespace
 
-Expected<void> write_swimlane_json(ExportInput& input, const std::string& path) {
-  auto file = JsonFile::create(path);
+Expected<void> write_swimlane_json(RunCapture& run, const std::string& path) {
+  auto file = PartFile::create(path);
   if (!file) return tl::unexpected(file.error());
-  if (auto written = SwimlaneWriter(input, **file).write(); !written) return written;
-  return (*file)->finish();
+  BufferedPart part(std::move(*file));
+  if (auto written = SwimlaneWriter(run, part).write(); !written) return written;
+  return part.finish();
 }
 
-Expected<void> write_name_map(ExportInput& input, const std::string& path) {
+Expected<void> write_name_map(RunCapture& run, const std::string& path) {
   auto file = JsonFile::create(path);
   if (!file) return tl::unexpected(file.error());
   auto& json = (*file)->json();
+  const auto& kernels = run.description().kernels;
   json.StartObject();
   put_key(json, "callable_id_to_name");
   json.StartObject();
-  for (std::size_t i = 0; i < input.description.kernels.size(); ++i)
-    put(json, fmt::format("{}", i), input.description.kernels[i]);
+  for (std::size_t i = 0; i < kernels.size(); ++i) put(json, fmt::format("{}", i), kernels[i]);
   json.EndObject();
-  put(json, "orchestrator_name", input.description.run.workload);
+  put(json, "orchestrator_name", run.description().run.workload);
   put(json, "level", 2);
   json.EndObject();
   return (*file)->finish();

@@ -20,7 +20,9 @@ struct EntryArgs {
 
   TM_DEVICE TensorRef tensor(std::uint32_t index) const {
     CHECK(index < tensor_count);
-    return TensorRef::external(tensors[index]);
+    TensorRef ref = TensorRef::external(tensors[index]);
+    ref.output_index = static_cast<std::uint16_t>(index);
+    return ref;
   }
   TM_DEVICE std::int64_t number(std::uint32_t index) const {
     CHECK(index < number_count);

@@ -42,7 +42,7 @@ struct NoWatch {
   template <class Rings>
   TM_DEVICE void scope_closes(const ScopeStack&, Rings&) {}
   // Something was taken; `used` includes it.
-  TM_DEVICE void took(Resource, std::uint32_t, std::uint64_t) {}
+  TM_DEVICE void took(Resource, std::uint32_t, std::uint64_t, std::uint64_t = 1) {}
   TM_DEVICE NoEvents recorder() { return {}; }
 };
 

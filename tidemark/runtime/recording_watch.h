@@ -57,8 +57,10 @@ class RecordingWatch : public NoWatch {
   template <class Rings>
   TM_DEVICE void scope_opened(const ScopeStack& scopes, Rings& rings) {
     if (!scopes_.enabled()) return;
-    peaks_.open(occupancy_of(rings));
-    scopes_.write(boundary(scopes, rings, ScopeBoundary::Phase::kBegin));
+    ScopeBoundary begin = boundary(scopes, rings, ScopeBoundary::Phase::kBegin);
+    begin.peaks = occupancy_of(rings);
+    peaks_.open(begin.peaks);
+    scopes_.write(begin);
   }
   template <class Rings>
   TM_DEVICE void scope_closes(const ScopeStack& scopes, Rings& rings) {
@@ -67,8 +69,9 @@ class RecordingWatch : public NoWatch {
     end.peaks = peaks_.close();
     scopes_.write(end);
   }
-  TM_DEVICE void took(Resource resource, std::uint32_t ring, std::uint64_t used) {
-    if (scopes_.enabled()) peaks_.took(resource, ring, used);
+  TM_DEVICE void took(Resource resource, std::uint32_t ring, std::uint64_t used,
+                      std::uint64_t taken = 1) {
+    if (scopes_.enabled()) peaks_.took(resource, ring, used, taken);
   }
 
   TM_DEVICE void edge(const GraphEdge& edge) {

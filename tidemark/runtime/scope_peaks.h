@@ -25,7 +25,9 @@ class PeakStack {
     CHECK(depth_ < kScopeDepthMax);
     peaks_[depth_++] = occupancy;
   }
-  TM_DEVICE void took(Resource resource, std::uint32_t ring, std::uint64_t used) {
+  // `used` includes what was taken.
+  TM_DEVICE void took(Resource resource, std::uint32_t ring, std::uint64_t used,
+                      std::uint64_t taken) {
     if (depth_ == 0) return;
     ScopePeaks& inner = peaks_[depth_ - 1];
     const auto count = static_cast<std::uint32_t>(used);
@@ -33,6 +35,7 @@ class PeakStack {
       case Resource::kTaskWindow:
         return raise(inner.tasks[ring], count);
       case Resource::kHeap:
+        raise(inner.heap_request[ring], taken);
         return raise(inner.heap_bytes[ring], used);
       case Resource::kDepPool:
         return raise(inner.deps[ring], count);
@@ -59,6 +62,7 @@ class PeakStack {
       raise(outer.heap_bytes[ring], inner.heap_bytes[ring]);
       raise(outer.deps[ring], inner.deps[ring]);
       raise(outer.fanin[ring], inner.fanin[ring]);
+      raise(outer.heap_request[ring], inner.heap_request[ring]);
     }
     raise(outer.map_entries, inner.map_entries);
   }

@@ -180,7 +180,7 @@ class TaskSubmitter {
       heap = ring.heap.allocate(bytes);
       return heap.answer == HeapRing::Answer::kAllocated;
     });
-    if (taken) watch_.took(Resource::kHeap, request.ring, ring.heap.used_bytes());
+    if (taken) watch_.took(Resource::kHeap, request.ring, ring.heap.used_bytes(), bytes);
     return taken;
   }
 

@@ -28,11 +28,12 @@ struct ScopePeaks {
   std::uint32_t deps[kScopeRings] = {};
   std::uint32_t fanin[kScopeRings] = {};
   std::uint32_t map_entries = 0;
+  std::uint64_t heap_request[kScopeRings] = {};  // the largest single one, in bytes
 };
 
 struct ScopeBoundary {
   static constexpr StreamId kStream = StreamId::kScopes;
-  static constexpr std::uint32_t kBytes = 224;
+  static constexpr std::uint32_t kBytes = 256;
 
   enum class Phase : std::uint8_t { kBegin = 1, kEnd = 2 };
 
@@ -45,7 +46,7 @@ struct ScopeBoundary {
   Phase phase = Phase::kBegin;
   std::uint32_t map_entries = 0;
   RingMarks marks;   // of its ring
-  ScopePeaks peaks;  // at an end; zero at a begin
+  ScopePeaks peaks;  // at a begin: what was in use
 
   TM_DEVICE void pack(std::uint64_t* words) const {
     const std::uint64_t mask = kTicks48Mask;
@@ -74,6 +75,7 @@ struct ScopeBoundary {
     }
     words[26] = peaks.fanin[1] | std::uint64_t{peaks.fanin[3]} << 32;
     words[27] = 0;
+    for (std::uint32_t i = 0; i < kScopeRings; ++i) words[28 + i] = peaks.heap_request[i] & mask;
   }
   TM_DEVICE static ScopeBoundary unpack(const std::uint64_t* words, std::uint64_t near_ticks) {
     ScopeBoundary made;
@@ -106,6 +108,7 @@ struct ScopeBoundary {
     }
     made.peaks.fanin[1] = static_cast<std::uint32_t>(words[26]);
     made.peaks.fanin[3] = static_cast<std::uint32_t>(words[26] >> 32);
+    for (std::uint32_t i = 0; i < kScopeRings; ++i) made.peaks.heap_request[i] = words[28 + i] & mask;
     return made;
   }
 };
@@ -144,6 +147,10 @@ inline constexpr Field kScopeFields[] = {
     {"fanin_peak_2", FieldType::kU32, 200},
     {"fanin_peak_1", FieldType::kU32, 208},
     {"fanin_peak_3", FieldType::kU32, 212},
+    {"heap_request_0", FieldType::kU48, 224},
+    {"heap_request_1", FieldType::kU48, 232},
+    {"heap_request_2", FieldType::kU48, 240},
+    {"heap_request_3", FieldType::kU48, 248},
 };
 
 }  // namespace tidemark

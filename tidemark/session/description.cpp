@@ -83,6 +83,8 @@ void put_runtime(JsonWriter& json, const RuntimeConfig& config) {
   put(json, "track_war", config.track_war);
   put(json, "build", static_cast<std::uint32_t>(config.build));
   put(json, "swimlane_level", config.streams.swimlane_level);
+  put(json, "edges", config.streams.edges);
+  put(json, "scopes", config.streams.scopes);
   put_key(json, "rings");
   json.StartArray();
   for (const auto& ring : config.rings) {
@@ -112,7 +114,9 @@ std::optional<RuntimeConfig> parse_runtime(const rapidjson::Value& document) {
   config.tensormap_entries = number("tensormap_pool");
   config.track_war = number("track_war");
   config.build = static_cast<BuildKind>(std::min(number("build"), 2u));
-  config.streams.swimlane_level = std::min(number("swimlane_level"), kSwimlaneLevelMax);
+  config.streams = {.swimlane_level = std::min(number("swimlane_level"), kSwimlaneLevelMax),
+                    .edges = std::min(number("edges"), 1u),
+                    .scopes = std::min(number("scopes"), 1u)};
   const auto* rings = get_member(*value, "rings");
   if (rings == nullptr || !rings->IsArray() || rings->Size() != kRingCount) return std::nullopt;
   for (std::uint32_t i = 0; i < kRingCount; ++i) {

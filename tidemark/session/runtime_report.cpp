@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tidemark/base/align.h"
-#include "tidemark/runtime/task_id.h"
+#include "tidemark/session/task_text.h"
 
 namespace tidemark {
 namespace {
@@ -34,33 +34,10 @@ std::string text_of(const char (&bytes)[kStatusTextBytes]) {
   return text;
 }
 
-std::string task_text(std::uint64_t id) {
-  const TaskId task{id};
-  return task.ring() == 0 ? fmt::format("t{}", task.local())
-                          : fmt::format("r{}t{}", task.ring(), task.local());
-}
-
 std::uint64_t next_power_of_two(std::uint64_t value) {
   std::uint64_t power = 1;
   while (power <= value && power < std::uint64_t{1} << 62) power *= 2;
   return power;
-}
-
-const char* flag_of(Resource resource) {
-  switch (resource) {
-    case Resource::kTaskWindow:
-      return "--ring-task-window";
-    case Resource::kHeap:
-      return "--ring-heap";
-    case Resource::kDepPool:
-    case Resource::kFanin:
-      return "--ring-dep-pool";
-    case Resource::kTensorMap:
-      return "--tensormap-pool";
-    case Resource::kNone:
-      break;
-  }
-  return "--help";
 }
 
 // Everything known of an error, as words.
@@ -98,7 +75,7 @@ struct Told {
 };
 
 std::string setting(const Told& told, std::uint64_t value) {
-  return fmt::format("{} {}", flag_of(told.resource), value);
+  return fmt::format("{} {}", resource_flag(told.resource), value);
 }
 
 std::string deadlock_message(const Told& told, const std::string& what) {
@@ -214,6 +191,23 @@ RunError describe(const Told& told, const RuntimeConfig& config) {
 
 }  // namespace
 
+const char* resource_flag(Resource resource) {
+  switch (resource) {
+    case Resource::kTaskWindow:
+      return "--ring-task-window";
+    case Resource::kHeap:
+      return "--ring-heap";
+    case Resource::kDepPool:
+    case Resource::kFanin:
+      return "--ring-dep-pool";
+    case Resource::kTensorMap:
+      return "--tensormap-pool";
+    case Resource::kNone:
+      break;
+  }
+  return "--help";
+}
+
 TaskCounts read_task_counts(const RegionPort& port, const RegionLayout& layout) {
   const std::uint64_t room = layout.shape.status_bytes;
   if (room < kUnitLinesOffset) return {};
@@ -270,7 +264,7 @@ std::optional<RunError> read_backpressure(const RegionPort& port, const RegionLa
       share * 100, resource_name(resource), std::min(told.ring.load_relaxed(), kRingCount - 1),
       text_of(told.scope_file), told.scope_line.load_relaxed());
   warning.hint = fmt::format("a larger {} lets it run ahead; not needed if the cores are busy",
-                             flag_of(resource));
+                             resource_flag(resource));
   return warning;
 }
 

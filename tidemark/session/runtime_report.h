@@ -12,6 +12,9 @@
 
 namespace tidemark {
 
+// The flag that sets a resource's size.
+const char* resource_flag(Resource resource);
+
 struct TaskCounts {
   std::uint64_t submitted = 0;
   std::uint64_t completed = 0;

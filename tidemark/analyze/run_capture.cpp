@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/analyze/run_capture.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tidemark/session/output_directory.h"
+
+namespace tidemark {
+
+Expected<RunCapture> RunCapture::open(const std::string& directory) {
+  const std::string path = directory + "/" + kCaptureFile;
+  std::error_code code;
+  if (!std::filesystem::exists(path, code))
+    return failure(ErrorKind::kUsage,
+                   "{} is not a run with a capture: {} is missing (was any stream on? see "
+                   "'tidemark run --help')",
+                   directory, kCaptureFile);
+  auto reader = CaptureReader::open(path);
+  if (!reader) return tl::unexpected(reader.error());
+  RunCapture run(std::move(*reader));
+  run.directory_ = directory;
+  auto description = read_description(run.reader_);
+  if (!description) return tl::unexpected(description.error());
+  run.description_ = std::move(*description);
+  const std::uint32_t page_bytes = run.description_.page_bytes;
+  if (page_bytes < kPageBytesMin || page_bytes > kPageBytesMax)
+    return failure(ErrorKind::kDamage, "{}: the description names impossible pages of {} bytes",
+                   path, page_bytes);
+  run.clock_ = read_clock(run.reader_);
+  run.names_ = read_names(run.reader_);
+  run.outcome_ = read_outcome(run.reader_);
+  run.lanes_ = run.description_.lanes;
+  const auto records = read_lane_records(run.reader_);
+  for (std::size_t i = 0; i < run.lanes_.size() && i < records.size(); ++i)
+    if (run.lanes_[i].stream == 0 && is_known_lane(records[i].plan, page_bytes - kPageHeaderBytes))
+      run.lanes_[i] = records[i].plan;
+  run.pages_.resize(run.lanes_.size());
+  for (const auto& chunk : run.reader_.chunks())
+    if (chunk.type == static_cast<std::uint16_t>(ChunkType::kPage) && chunk.lane < run.lanes_.size())
+      run.pages_[chunk.lane].push_back(chunk);
+  for (auto& pages : run.pages_)
+    std::stable_sort(pages.begin(), pages.end(), [](const IndexEntry& a, const IndexEntry& b) {
+      return a.sequence < b.sequence;
+    });
+  return run;
+}
+
+bool RunCapture::fatal() const {
+  return !outcome_ || outcome_->status == "fatal" || outcome_->status == "hang" ||
+         outcome_->status == "device_fault" || outcome_->error.has_value();
+}
+
+std::vector<LaneIndex> RunCapture::lanes_of(StreamId stream) const {
+  std::vector<LaneIndex> found;
+  for (LaneIndex lane = 0; lane < lanes_.size(); ++lane)
+    if (lanes_[lane].stream == static_cast<std::uint16_t>(stream)) found.push_back(lane);
+  return found;
+}
+
+RecordCursor RunCapture::records(LaneIndex lane) {
+  return {&reader_,
+          lanes_[lane],
+          lane,
+          static_cast<std::uint32_t>(lanes_.size()),
+          description_.page_bytes,
+          pages_[lane]};
+}
+
+std::string RunCapture::name_of(std::uint64_t hash) const {
+  const auto found = names_.find(hash);
+  return found == names_.end() ? fmt::format("0x{:016x}", hash) : found->second;
+}
+
+std::string RunCapture::kernel_name(std::uint32_t kernel) const {
+  return kernel < description_.kernels.size() ? description_.kernels[kernel]
+                                              : fmt::format("kernel_{}", kernel);
+}
+
+std::string RunCapture::site_of(std::uint64_t file_hash, std::uint32_t line) const {
+  return fmt::format("{}:{}", name_of(file_hash), line);
+}
+
+Expected<std::vector<LaneGap>> RunCapture::gaps(bool stalls) {
+  std::vector<LaneGap> gaps;
+  const auto visit = [&](const CapturedPage& page) {
+    const PageHeaderImage& header = page.header;
+    if (header.dropped_before > 0)
+      gaps.push_back({header.lane, header.gap_begin_ticks, header.gap_end_ticks,
+                      header.dropped_before,
+                      static_cast<DropReason>(header.gap_reason % kDropReasonCount)});
+    if (stalls && header.stall_ticks > 0 && header.stall_ticks < header.open_ticks)
+      gaps.push_back({.lane = header.lane,
+                      .from_ticks = header.open_ticks - header.stall_ticks,
+                      .to_ticks = header.open_ticks});
+  };
+  auto ledger = read_ledger(reader_, lanes_, description_.page_bytes, visit);
+  if (!ledger) return tl::unexpected(ledger.error());
+  for (LaneIndex i = 0; i < ledger->lanes.size(); ++i) {
+    CapturedLane& lane = ledger->lanes[i];
+    if (!lane.has_words) continue;
+    const std::uint64_t before = lane.ledger.counts().gap_lost;
+    lane.ledger.finish(lane.words);
+    const std::uint64_t lost = lane.ledger.counts().gap_lost - before;
+    if (lost > 0)
+      gaps.push_back({i, lane.words.tail_gap_begin_ticks, lane.words.tail_gap_end_ticks, lost,
+                      static_cast<DropReason>(lane.words.tail_gap_reason % kDropReasonCount)});
+  }
+  return gaps;
+}
+
+Expected<std::uint64_t> RunCapture::missing(StreamId stream) {
+  auto ledger = read_ledger(reader_, lanes_, description_.page_bytes);
+  if (!ledger) return tl::unexpected(ledger.error());
+  finish_lanes(*ledger);
+  std::uint64_t missing = 0;
+  for (const LaneIndex lane : lanes_of(stream)) {
+    const LaneCounts& counts = ledger->lanes[lane].ledger.counts();
+    missing += counts.dropped + counts.overwritten + counts.unaccounted;
+  }
+  return missing;
+}
+
+}  // namespace tidemark

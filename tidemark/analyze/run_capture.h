@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run's capture opened for reading, with everything that explains it: lanes, names, clock, how
+// the run ended. Analyses and exporters start here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tidemark/analyze/record_cursor.h"
+#include "tidemark/schema/user_event.h"
+#include "tidemark/session/description.h"
+#include "tidemark/session/task_text.h"
+
+namespace tidemark {
+
+// Something that is missing, or a wait of the recorder itself, on one lane.
+struct LaneGap {
+  LaneIndex lane = 0;
+  std::uint64_t from_ticks = 0;
+  std::uint64_t to_ticks = 0;
+  std::uint64_t lost = 0;  // 0: nothing was lost, the producer waited for a page
+  DropReason reason = DropReason::kNoPage;
+};
+
+class RunCapture {
+ public:
+  static Expected<RunCapture> open(const std::string& directory);
+
+  [[nodiscard]] const std::string& directory() const { return directory_; }
+  [[nodiscard]] const CaptureDescription& description() const { return description_; }
+  [[nodiscard]] const std::optional<RuntimeConfig>& runtime() const { return description_.runtime; }
+  [[nodiscard]] const RunClock& clock() const { return clock_; }
+  // Nothing: the host never came to the end of the run.
+  [[nodiscard]] const std::optional<RunReport>& outcome() const { return outcome_; }
+  [[nodiscard]] bool fatal() const;
+
+  // Also lanes that were opened at run time.
+  [[nodiscard]] const std::vector<LanePlan>& lanes() const { return lanes_; }
+  [[nodiscard]] std::vector<LaneIndex> lanes_of(StreamId stream) const;
+  [[nodiscard]] bool has(StreamId stream) const { return !lanes_of(stream).empty(); }
+  [[nodiscard]] RecordCursor records(LaneIndex lane);
+
+  [[nodiscard]] std::string name_of(std::uint64_t hash) const;
+  [[nodiscard]] std::string kernel_name(std::uint32_t kernel) const;
+  [[nodiscard]] std::string site_of(std::uint64_t file_hash, std::uint32_t line) const;
+
+  // Every place where something was lost; with `stalls`, also where a producer waited.
+  Expected<std::vector<LaneGap>> gaps(bool stalls);
+  // Records of a stream that were attempted and are not here.
+  Expected<std::uint64_t> missing(StreamId stream);
+
+  // fn(event, lane) for every mark and counter, lane by lane.
+  template <class Fn>
+  void for_each_event(const Fn& fn) {
+    for (const LaneIndex lane : lanes_of(StreamId::kEvents)) {
+      RecordCursor cursor = records(lane);
+      while (cursor.next()) fn(cursor.as<UserEvent>(), lane);
+    }
+  }
+
+ private:
+  explicit RunCapture(CaptureReader reader) : reader_(std::move(reader)) {}
+
+  std::string directory_;
+  CaptureReader reader_;
+  CaptureDescription description_;
+  RunClock clock_;
+  NameTexts names_;
+  std::optional<RunReport> outcome_;
+  std::vector<LanePlan> lanes_;
+  std::vector<std::vector<IndexEntry>> pages_;  // by lane, in sequence
+};
+
+}  // namespace tidemark

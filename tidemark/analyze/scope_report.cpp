@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/analyze/scope_report.h"
+
+#include <algorithm>
+#include <map>
+
+#include "tidemark/base/align.h"
+#include "tidemark/runtime/heap_ring.h"
+#include "tidemark/runtime/runtime_error.h"
+#include "tidemark/session/runtime_report.h"
+
+namespace tidemark {
+namespace {
+
+// The resources in the order of the report.
+struct Limit {
+  Resource resource;
+  std::uint32_t ring;
+};
+
+std::vector<Limit> all_limits() {
+  std::vector<Limit> limits;
+  for (const Resource resource :
+       {Resource::kTaskWindow, Resource::kHeap, Resource::kDepPool, Resource::kFanin})
+    for (std::uint32_t ring = 0; ring < kRingCount; ++ring) limits.push_back({resource, ring});
+  limits.push_back({Resource::kTensorMap, 0});
+  return limits;
+}
+
+std::uint64_t peak_of(const ScopePeaks& peaks, const Limit& limit) {
+  switch (limit.resource) {
+    case Resource::kTaskWindow:
+      return peaks.tasks[limit.ring];
+    case Resource::kHeap:
+      return peaks.heap_bytes[limit.ring];
+    case Resource::kDepPool:
+      return peaks.deps[limit.ring];
+    case Resource::kFanin:
+      return peaks.fanin[limit.ring];
+    case Resource::kTensorMap:
+      return peaks.map_entries;
+    case Resource::kNone:
+      break;
+  }
+  return 0;
+}
+
+std::uint64_t capacity_of(const RuntimeConfig& config, const Limit& limit) {
+  const RingSizes& ring = config.rings[limit.ring];
+  switch (limit.resource) {
+    case Resource::kTaskWindow:
+      return ring.task_window;
+    case Resource::kHeap:
+      return ring.heap_bytes;
+    case Resource::kDepPool:
+    case Resource::kFanin:
+      return ring.dep_pool;
+    case Resource::kTensorMap:
+      return config.tensormap_entries;
+    case Resource::kNone:
+      break;
+  }
+  return 0;
+}
+
+// One slot of a window stays free. A piece of heap that does not fit before the end of the ring is
+// skipped: at worst as much as the largest request needs, less its own alignment.
+std::uint64_t needed_for(const Limit& limit, const ScopePeaks& peaks) {
+  const std::uint64_t peak = peak_of(peaks, limit);
+  switch (limit.resource) {
+    case Resource::kTaskWindow:
+      return std::max<std::uint64_t>(kTaskWindowMin, round_up_to_power_of_two(peak + 1));
+    case Resource::kHeap: {
+      const std::uint64_t request = round_up(peaks.heap_request[limit.ring], kHeapAlign);
+      const std::uint64_t skipped = request > kHeapAlign ? request - kHeapAlign : 0;
+      return std::max(kHeapBytesMin, round_up(peak, kHeapAlign) + (peak > request ? skipped : 0));
+    }
+    case Resource::kTensorMap:
+      return std::max<std::uint64_t>(kTensormapMin, peak);
+    default:
+      return std::max<std::uint64_t>(kDepPoolMin, peak);
+  }
+}
+
+class ScopeCounter {
+ public:
+  ScopeCounter(RunCapture& run, ScopeReport& report)
+      : run_(run), report_(report), limits_(all_limits()), reached_(limits_.size()) {}
+
+  void take(const ScopeBoundary& boundary) {
+    ++report_.boundaries;
+    ScopeSite& site = sites_[{boundary.file, boundary.line}];
+    if (boundary.phase == ScopeBoundary::Phase::kBegin) {
+      site.site = run_.site_of(boundary.file, boundary.line);
+      site.depth = std::max<std::uint32_t>(site.depth, boundary.depth);
+      site.ring = boundary.ring;
+      ++site.count;
+      begun_[boundary.serial] = boundary;
+      return;
+    }
+    if (site.site.empty()) site.site = run_.site_of(boundary.file, boundary.line);
+    const auto begun = begun_.find(boundary.serial);
+    const bool knows_begin = begun != begun_.end();
+    if (knows_begin) note_time(site, begun->second, boundary);
+    for (std::size_t i = 0; i < limits_.size(); ++i) {
+      const std::uint64_t peak = peak_of(boundary.peaks, limits_[i]);
+      // An inner scope ends before the one around it, which has at least the same peaks. What was
+      // in use when a scope began was not its doing.
+      if (peak <= reached_[i].peak) continue;
+      if (knows_begin && peak <= peak_of(begun->second.peaks, limits_[i])) continue;
+      reached_[i] = {.peak = peak, .site = site.site};
+    }
+    if (knows_begin) begun_.erase(begun);
+    fold(site.peaks, boundary.peaks);
+    fold(all_, boundary.peaks);
+  }
+
+  void finish() {
+    report_.unfinished = begun_.size();
+    for (std::size_t i = 0; i < limits_.size(); ++i)
+      report_.resources.push_back({.resource = std::string(resource_name(limits_[i].resource)),
+                                   .ring = limits_[i].ring,
+                                   .has_ring = limits_[i].resource != Resource::kTensorMap,
+                                   .peak = reached_[i].peak,
+                                   .capacity = capacity_of(report_.config, limits_[i]),
+                                   .site = reached_[i].site,
+                                   .flag = resource_flag(limits_[i].resource),
+                                   .needed = needed_for(limits_[i], all_)});
+    for (auto& [key, site] : sites_) {
+      for (const Limit& limit : limits_) {
+        const auto capacity = static_cast<double>(capacity_of(report_.config, limit));
+        const auto peak = static_cast<double>(peak_of(site.peaks, limit));
+        const double percent = capacity > 0 ? 100.0 * peak / capacity : 0;
+        if (percent <= site.percent) continue;
+        site.percent = percent;
+        site.closest = limit.resource == Resource::kTensorMap
+                           ? "tensor map"
+                           : fmt::format("{} of ring {}", resource_name(limit.resource), limit.ring);
+      }
+      report_.sites.push_back(site);
+    }
+    std::stable_sort(
+        report_.sites.begin(), report_.sites.end(),
+        [](const ScopeSite& a, const ScopeSite& b) { return a.percent > b.percent; });
+  }
+
+ private:
+  void note_time(ScopeSite& site, const ScopeBoundary& begin, const ScopeBoundary& end) {
+    const std::int64_t ns =
+        run_.clock().to_ns(end.time_ticks) - run_.clock().to_ns(begin.time_ticks);
+    const auto spent = static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0));
+    site.total_ns += spent;
+    site.longest_ns = std::max(site.longest_ns, spent);
+  }
+  static void fold(ScopePeaks& into, const ScopePeaks& peaks) {
+    for (std::uint32_t i = 0; i < kScopeRings; ++i) {
+      into.tasks[i] = std::max(into.tasks[i], peaks.tasks[i]);
+      into.heap_bytes[i] = std::max(into.heap_bytes[i], peaks.heap_bytes[i]);
+      into.deps[i] = std::max(into.deps[i], peaks.deps[i]);
+      into.fanin[i] = std::max(into.fanin[i], peaks.fanin[i]);
+      into.heap_request[i] = std::max(into.heap_request[i], peaks.heap_request[i]);
+    }
+    into.map_entries = std::max(into.map_entries, peaks.map_entries);
+  }
+
+  struct Reached {
+    std::uint64_t peak = 0;
+    std::string site;
+  };
+  RunCapture& run_;
+  ScopeReport& report_;
+  std::vector<Limit> limits_;
+  std::vector<Reached> reached_;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, ScopeSite> sites_;
+  std::map<std::uint32_t, ScopeBoundary> begun_;  // by serial
+  ScopePeaks all_;
+};
+
+}  // namespace
+
+void for_each_boundary(RunCapture& run, const std::function<void(const ScopeBoundary&)>& fn) {
+  for (const LaneIndex lane : run.lanes_of(StreamId::kScopes)) {
+    RecordCursor cursor = run.records(lane);
+    while (cursor.next()) fn(cursor.as<ScopeBoundary>());
+  }
+}
+
+Expected<ScopeReport> report_scopes(RunCapture& run) {
+  if (!run.has(StreamId::kScopes) || !run.runtime())
+    return failure(ErrorKind::kUsage, "{}: no scopes were recorded; run with --enable-scope-stats",
+                   run.directory());
+  ScopeReport report;
+  report.config = *run.runtime();
+  report.fatal = run.fatal();
+  const auto missing = run.missing(StreamId::kScopes);
+  if (!missing) return tl::unexpected(missing.error());
+  report.dropped = *missing;
+  ScopeCounter counter(run, report);
+  for_each_boundary(run, [&](const ScopeBoundary& boundary) { counter.take(boundary); });
+  counter.finish();
+  return report;
+}
+
+const ResourceUse* ScopeReport::closest_to_limit() const {
+  const auto worst = std::max_element(
+      resources.begin(), resources.end(),
+      [](const ResourceUse& a, const ResourceUse& b) { return a.percent() < b.percent(); });
+  return worst == resources.end() || worst->peak == 0 ? nullptr : &*worst;
+}
+
+std::string ScopeReport::smallest_settings() const {
+  std::map<std::string, std::vector<std::uint64_t>> values;
+  std::vector<std::string> order;
+  for (const auto& use : resources) {
+    auto [found, fresh] = values.emplace(use.flag, std::vector<std::uint64_t>(kRingCount, 0));
+    if (fresh) order.push_back(use.flag);
+    std::uint64_t& value = found->second[use.ring];
+    value = std::max(value, use.needed);
+  }
+  std::string text;
+  for (const auto& flag : order) {
+    const auto& list = values[flag];
+    text += fmt::format("{}{} {}", text.empty() ? "" : " ", flag, list[0]);
+    if (flag != resource_flag(Resource::kTensorMap))
+      for (std::uint32_t ring = 1; ring < kRingCount; ++ring) text += fmt::format(",{}", list[ring]);
+  }
+  return text;
+}
+
+}  // namespace tidemark

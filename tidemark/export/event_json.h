@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Marks and counters of the program as a JSON list: the same in every artifact.
+#pragma once
+
+#include "tidemark/analyze/run_capture.h"
+#include "tidemark/export/json_file.h"
+
+namespace tidemark {
+
+constexpr std::string_view event_kind_text(const UserEvent& event) {
+  return event.kind == EventKind::kCounter ? "counter" : "mark";
+}
+
+inline void put_events(JsonFile& file, RunCapture& run) {
+  auto& json = file.json();
+  put_key(json, "events");
+  json.StartArray();
+  run.for_each_event([&](const UserEvent& event, LaneIndex lane) {
+    file.line_break();
+    json.StartObject();
+    put(json, "name", run.name_of(event.name_hash));
+    put(json, "kind", event_kind_text(event));
+    put(json, "time_us", run.clock().to_us(event.time_ticks));
+    put(json, "value", event.value);
+    put(json, "unit", static_cast<std::uint32_t>(event.unit));
+    put(json, "lane", lane);
+    put(json, "producer", std::string_view(run.lanes()[lane].producer));
+    json.EndObject();
+  });
+  json.EndArray();
+}
+
+}  // namespace tidemark
