@@ -81,43 +81,46 @@ std::string RunCapture::site_of(std::uint64_t file_hash, std::uint32_t line) con
   return fmt::format("{}:{}", name_of(file_hash), line);
 }
 
-Expected<std::vector<LaneGap>> RunCapture::gaps(bool stalls) {
-  std::vector<LaneGap> gaps;
+Expected<void> RunCapture::read_losses() {
+  if (knows_losses_) return {};
   const auto visit = [&](const CapturedPage& page) {
     const PageHeaderImage& header = page.header;
     if (header.dropped_before > 0)
-      gaps.push_back({header.lane, header.gap_begin_ticks, header.gap_end_ticks,
-                      header.dropped_before,
-                      static_cast<DropReason>(header.gap_reason % kDropReasonCount)});
-    if (stalls && header.stall_ticks > 0 && header.stall_ticks < header.open_ticks)
-      gaps.push_back({.lane = header.lane,
-                      .from_ticks = header.open_ticks - header.stall_ticks,
-                      .to_ticks = header.open_ticks});
+      gaps_.push_back({header.lane, header.gap_begin_ticks, header.gap_end_ticks,
+                       header.dropped_before,
+                       static_cast<DropReason>(header.gap_reason % kDropReasonCount)});
+    if (header.stall_ticks > 0 && header.stall_ticks < header.open_ticks)
+      gaps_.push_back({.lane = header.lane,
+                       .from_ticks = header.open_ticks - header.stall_ticks,
+                       .to_ticks = header.open_ticks});
   };
   auto ledger = read_ledger(reader_, lanes_, description_.page_bytes, visit);
   if (!ledger) return tl::unexpected(ledger.error());
+  std::vector<std::uint64_t> lost_in_pages;
+  for (const auto& lane : ledger->lanes) lost_in_pages.push_back(lane.ledger.counts().gap_lost);
+  finish_lanes(*ledger);
   for (LaneIndex i = 0; i < ledger->lanes.size(); ++i) {
-    CapturedLane& lane = ledger->lanes[i];
-    if (!lane.has_words) continue;
-    const std::uint64_t before = lane.ledger.counts().gap_lost;
-    lane.ledger.finish(lane.words);
-    const std::uint64_t lost = lane.ledger.counts().gap_lost - before;
-    if (lost > 0)
-      gaps.push_back({i, lane.words.tail_gap_begin_ticks, lane.words.tail_gap_end_ticks, lost,
-                      static_cast<DropReason>(lane.words.tail_gap_reason % kDropReasonCount)});
+    const LaneCounts& counts = ledger->lanes[i].ledger.counts();
+    const LaneWordsImage& words = ledger->lanes[i].words;
+    missing_.push_back(counts.dropped + counts.overwritten + counts.unaccounted);
+    if (ledger->lanes[i].has_words && counts.gap_lost > lost_in_pages[i])
+      gaps_.push_back({i, words.tail_gap_begin_ticks, words.tail_gap_end_ticks,
+                       counts.gap_lost - lost_in_pages[i],
+                       static_cast<DropReason>(words.tail_gap_reason % kDropReasonCount)});
   }
-  return gaps;
+  knows_losses_ = true;
+  return {};
+}
+
+Expected<std::vector<LaneGap>> RunCapture::gaps() {
+  if (auto read = read_losses(); !read) return tl::unexpected(read.error());
+  return gaps_;
 }
 
 Expected<std::uint64_t> RunCapture::missing(StreamId stream) {
-  auto ledger = read_ledger(reader_, lanes_, description_.page_bytes);
-  if (!ledger) return tl::unexpected(ledger.error());
-  finish_lanes(*ledger);
+  if (auto read = read_losses(); !read) return tl::unexpected(read.error());
   std::uint64_t missing = 0;
-  for (const LaneIndex lane : lanes_of(stream)) {
-    const LaneCounts& counts = ledger->lanes[lane].ledger.counts();
-    missing += counts.dropped + counts.overwritten + counts.unaccounted;
-  }
+  for (const LaneIndex lane : lanes_of(stream)) missing += missing_[lane];
   return missing;
 }
 

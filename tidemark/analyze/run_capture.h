@@ -45,8 +45,8 @@ class RunCapture {
   [[nodiscard]] std::string kernel_name(std::uint32_t kernel) const;
   [[nodiscard]] std::string site_of(std::uint64_t file_hash, std::uint32_t line) const;
 
-  // Every place where something was lost; with `stalls`, also where a producer waited.
-  Expected<std::vector<LaneGap>> gaps(bool stalls);
+  // Every place where something was lost or where a producer waited.
+  Expected<std::vector<LaneGap>> gaps();
   // Records of a stream that were attempted and are not here.
   Expected<std::uint64_t> missing(StreamId stream);
 
@@ -61,6 +61,7 @@ class RunCapture {
 
  private:
   explicit RunCapture(CaptureReader reader) : reader_(std::move(reader)) {}
+  Expected<void> read_losses();  // once
 
   std::string directory_;
   CaptureReader reader_;
@@ -70,6 +71,9 @@ class RunCapture {
   std::optional<RunReport> outcome_;
   std::vector<LanePlan> lanes_;
   std::vector<std::vector<IndexEntry>> pages_;  // by lane, in sequence
+  bool knows_losses_ = false;
+  std::vector<LaneGap> gaps_;
+  std::vector<std::uint64_t> missing_;  // by lane
 };
 
 }  // namespace tidemark

@@ -15,6 +15,8 @@ namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kSmallStepBytes = 512ull << 10;
+constexpr std::uint64_t kAheadMinBytes = 256ull << 10;
+constexpr std::uint64_t kFaultedFromBytes = 2ull << 20;  // a small run pays for what it touches
 constexpr std::uint64_t kLargeStepBytes = 4ull << 20;
 constexpr std::uint64_t kReleaseLagBytes = 8ull << 20;
 constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE; older kernels refuse it harmlessly
@@ -48,7 +50,9 @@ Expected<std::unique_ptr<CaptureSpace>> CaptureSpace::create(UniqueFd fd, std::s
     }
     if (bytes < begin_offset + (64ull << 20)) return file_failure("map", space->path_);
   }
-  space->helper_ = std::thread([raw = space.get()] { raw->run_helper(); });
+  // The first step is made here; a run that needs no more needs no helper.
+  std::unique_lock lock(space->mutex_);
+  space->allocate_next(lock);
   return space;
 }
 
@@ -66,7 +70,7 @@ CaptureSpace::Claim CaptureSpace::claim(std::uint64_t bytes) {
   std::uint64_t taken = taken_.load(std::memory_order_relaxed);
   while (taken < end && !taken_.compare_exchange_weak(taken, end)) {
   }
-  if (ready_.load(std::memory_order_relaxed) - end < ahead_bytes() / 2) wake_helper_.notify_one();
+  if (ready_.load(std::memory_order_relaxed) - end < ahead_bytes() / 2) call_helper();
   return {base_ + offset, offset};
 }
 
@@ -80,10 +84,15 @@ CaptureSpace::Claim CaptureSpace::claim_closing(std::uint64_t bytes) {
   return {base_ + offset, offset};
 }
 
+void CaptureSpace::call_helper() {
+  std::call_once(helper_begun_, [this] { helper_ = std::thread([this] { run_helper(); }); });
+  wake_helper_.notify_one();
+}
+
 bool CaptureSpace::wait_until_ready(std::uint64_t end) {
   std::unique_lock lock(mutex_);
   wanted_ = std::max(wanted_, end);
-  wake_helper_.notify_one();
+  call_helper();
   wake_writer_.wait(lock, [&] { return full_ || stopping_ || ready_.load() >= end; });
   return ready_.load() >= end;
 }
@@ -91,7 +100,7 @@ bool CaptureSpace::wait_until_ready(std::uint64_t end) {
 // In proportion to what was written: a small run allocates little.
 std::uint64_t CaptureSpace::ahead_bytes() const {
   const std::uint64_t written = next_.load(std::memory_order_relaxed) - begin_;
-  return options_.reserve_bytes + std::clamp(written, kSmallStepBytes, options_.ahead_max_bytes);
+  return options_.reserve_bytes + std::clamp(written, kAheadMinBytes, options_.ahead_max_bytes);
 }
 
 void CaptureSpace::run_helper() {
@@ -126,7 +135,8 @@ void CaptureSpace::allocate_next(std::unique_lock<std::mutex>& lock) {
     else
       break;
   }
-  if (code == 0) ::madvise(base_ + from, step, kPopulateWrite);
+  if (code == 0 && from >= begin_ + kFaultedFromBytes)
+    ::madvise(base_ + from, step, kPopulateWrite);
   release_written();  // here too: fast writers never let the helper rest
   lock.lock();
   if (code == 0) {

@@ -48,6 +48,7 @@ class CaptureSpace {
  private:
   CaptureSpace(UniqueFd fd, std::string path, std::uint64_t begin_offset, const Options& options);
   bool wait_until_ready(std::uint64_t end);
+  void call_helper();
   void run_helper();
   void allocate_next(std::unique_lock<std::mutex>& lock);
   void release_written();
@@ -72,6 +73,7 @@ class CaptureSpace {
   std::uint64_t wanted_ = 0;  // a writer waits for space up to here
   bool full_ = false;
   bool stopping_ = false;
+  std::once_flag helper_begun_;
   std::thread helper_;
 };
 

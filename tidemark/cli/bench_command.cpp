@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "tidemark/cli/bench/bench_options.h"
+#include "tidemark/cli/bench/overhead_bench.h"
 #include "tidemark/cli/bench/runtime_bench.h"
 #include "tidemark/cli/command_line.h"
 
@@ -71,6 +72,29 @@ void add_runtime_bench(CLI::App& bench, Outcome& outcome) {
   command->callback([options, &outcome] { outcome.exit_code = bench_runtime(*options); });
 }
 
+void add_overhead_bench(CLI::App& bench, Outcome& outcome) {
+  auto options = std::make_shared<OverheadBenchOptions>();
+  auto* command = bench.add_subcommand(
+      "overhead", "What recording costs a workload: each stream off, on, and all on");
+  command->add_option("workload", options->workload, "See 'tidemark list'")->capture_default_str();
+  command
+      ->add_option("--case", options->case_name, "Case of the workload (default: Case2 of paged_attention)");
+  command->add_option("-p,--platform", options->platform, "See 'tidemark list'")
+      ->capture_default_str();
+  command->add_option("--dir", options->directory,
+                      "Where the runs leave their files (a disk adds its own cost per file)")
+      ->capture_default_str();
+  command->add_option("--rounds", options->rounds, "Interleaved rounds of which medians are taken")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  command->add_flag("--json", options->json, "Print one JSON object");
+  command->callback([options, &outcome] {
+    if (options->case_name.empty() && options->workload == "paged_attention")
+      options->case_name = "Case2";
+    outcome.exit_code = bench_overhead(*options);
+  });
+}
+
 // What 'bench producer --disabled' counts; hidden from the help.
 void add_probe_loop(CLI::App& bench, Outcome& outcome) {
   struct Args {
@@ -93,6 +117,7 @@ void add_bench_command(CLI::App& app, Outcome& outcome) {
   add_producer_bench(*bench, outcome);
   add_drain_bench(*bench, outcome);
   add_runtime_bench(*bench, outcome);
+  add_overhead_bench(*bench, outcome);
   add_probe_loop(*bench, outcome);
 }
 

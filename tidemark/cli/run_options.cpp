@@ -233,6 +233,8 @@ void bind_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("--output-prefix", options.output_prefix,
                      "Directory of the run (default outputs/<workload>_<case>_<time>)");
   command.add_flag("--force", options.force, "Replace the run in --output-prefix");
+  command.add_flag("--no-check", options.no_check,
+                   "Do not compare the results with the golden reference");
   bind_stream_options(command, options.streams);
   bind_runtime_options(command, options.runtime);
   bind_recorder_options(command, options);
@@ -258,6 +260,7 @@ Expected<RunRequest> make_request(const RunOptions& options) {
   request.case_name = *case_name;
   request.seed = options.seed;
   request.force = options.force;
+  request.check_results = !options.no_check;
   if (auto parsed = parse_policies(options.policies, request); !parsed)
     return tl::unexpected(parsed.error());
   if (auto parsed = parse_injections(options.injections, request.inject); !parsed)

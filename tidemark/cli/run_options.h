@@ -26,6 +26,7 @@ struct RunOptions {
   bool json = false;
   std::string output_prefix;
   bool force = false;
+  bool no_check = false;
   std::vector<std::string> policies;
   std::vector<std::string> injections;
   std::string rate = "max";

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "tidemark/base/align.h"
-#include "tidemark/device/sim/sim_clock.h"
 
 namespace tidemark::cli {
 namespace {
@@ -137,7 +136,7 @@ Expected<RuntimeConfig> plan_runtime(const RuntimeOptions& options, const Platfo
   }
   if (options.scheduler_timeout_ms == 0)
     return failure(ErrorKind::kUsage, "--scheduler-timeout-ms 0: a task needs some time");
-  config.task_timeout_ticks = sim_ticks_per_second() / 1000 * options.scheduler_timeout_ms;
+  config.task_timeout_ms = options.scheduler_timeout_ms;
   return config;
 }
 

@@ -13,6 +13,8 @@
 namespace tidemark {
 namespace {
 
+constexpr std::uint64_t kSmallRegionBytes = 4ull << 20;
+
 Expected<void> write_plan(const RegionFile& file, const RegionPlan& plan) {
   std::vector<unsigned char> head(plan.layout.published_offset, 0);
   std::memcpy(head.data(), &plan.identity, sizeof(plan.identity));
@@ -32,9 +34,14 @@ std::string region_path(std::uint64_t run_id) {
   return fmt::format("{}/tidemark-{:016x}.region", kRegionDirectory, run_id);
 }
 
-// The file gets its name when it is whole and locked: a kill before that leaves nothing behind, and
-// no recovery meets half a region.
 Expected<RegionFile> create_region_file(const RegionPlan& plan) {
+  auto file = allocate_region_file(plan);
+  if (!file) return file;
+  if (auto named = name_region_file(*file, plan); !named) return tl::unexpected(named.error());
+  return file;
+}
+
+Expected<RegionFile> allocate_region_file(const RegionPlan& plan) {
   RegionFile file{
       .fd = {}, .path = region_path(plan.identity.run_id), .bytes = plan.layout.total_bytes};
   file.fd.reset(::open(kRegionDirectory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
@@ -43,12 +50,18 @@ Expected<RegionFile> create_region_file(const RegionPlan& plan) {
   if (code != 0)
     return failure(ErrorKind::kFile, "allocate {} bytes of {}: {} (a smaller --pool-bytes helps)",
                    file.bytes, file.path, std::strerror(code));
+  return file;
+}
+
+// The file gets its name when it is whole and locked: a kill before that leaves nothing behind, and
+// no recovery meets half a region.
+Expected<void> name_region_file(const RegionFile& file, const RegionPlan& plan) {
   if (::flock(file.fd.get(), LOCK_SH | LOCK_NB) != 0) return file_failure("lock", file.path);
   if (auto written = write_plan(file, plan); !written) return tl::unexpected(written.error());
   const std::string unnamed = fmt::format("/proc/self/fd/{}", file.fd.get());
   if (::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, file.path.c_str(), AT_SYMLINK_FOLLOW) != 0)
     return file_failure("create", file.path);
-  return file;
+  return {};
 }
 
 Expected<RegionFile> open_region_file(const std::string& path, RegionLock lock) {
@@ -69,7 +82,9 @@ RegionMapping::~RegionMapping() {
 }
 
 Expected<RegionMapping> map_region(int fd, const std::string& path, std::uint64_t bytes) {
-  void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+  // A large region is faulted in at once; a small one costs less page by page.
+  const int populate = bytes > kSmallRegionBytes ? MAP_POPULATE : 0;
+  void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | populate, fd, 0);
   if (base == MAP_FAILED) return file_failure("map", path);
   RegionMapping mapping;
   mapping.base_ = base;

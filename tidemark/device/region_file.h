@@ -24,6 +24,9 @@ struct RegionFile {
 
 // Creates the file with mode 0600 and all its space, writes the plan into it, locks it shared.
 Expected<RegionFile> create_region_file(const RegionPlan& plan);
+// The same in two steps: the space may be there before everything in the plan is known.
+Expected<RegionFile> allocate_region_file(const RegionPlan& plan);
+Expected<void> name_region_file(const RegionFile& file, const RegionPlan& plan);
 
 enum class RegionLock { kNone, kExclusive };
 

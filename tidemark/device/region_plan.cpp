@@ -12,7 +12,6 @@
 namespace tidemark {
 namespace {
 
-constexpr std::uint32_t kPoolPagesDefaultMin = 64;
 constexpr std::uint32_t kRingSlotsDefaultMax = 256;
 
 bool owns_pages(const LaneRequest& lane) {
@@ -55,6 +54,12 @@ LanePlan describe(const LaneRequest& lane) {
 
 }  // namespace
 
+void set_clock_rate(RegionPlan& plan, std::uint64_t ticks_per_second,
+                    std::uint32_t drain_timeout_ms) {
+  plan.identity.ticks_per_second = ticks_per_second;
+  plan.identity.drain_timeout_ticks = ticks_per_second / 1000 * drain_timeout_ms;
+}
+
 Expected<RegionPlan> plan_region(const RegionRequest& request) {
   if (auto possible = check_request(request); !possible) return tl::unexpected(possible.error());
 
@@ -68,7 +73,7 @@ Expected<RegionPlan> plan_region(const RegionRequest& request) {
   if (request.pool_bytes == 0)
     pool_pages = pool_lanes == 0
                      ? 0
-                     : std::max<std::uint64_t>(kPoolPagesDefaultMin,
+                     : std::max<std::uint64_t>(request.pool_pages_min,
                                                std::uint64_t{pool_lanes} * request.pages_per_lane);
   if (pool_pages < pool_lanes)
     return failure(ErrorKind::kUsage,
@@ -120,11 +125,12 @@ Expected<RegionPlan> plan_region(const RegionRequest& request) {
       .drain_threads = request.drain_threads,
       .shape = shape,
       .pool_page_count = static_cast<std::uint32_t>(pool_pages),
-      .drain_timeout_ticks = request.ticks_per_second / 1000 * request.drain_timeout_ms,
-      .ticks_per_second = request.ticks_per_second,
+      .drain_timeout_ticks = 0,
+      .ticks_per_second = 0,
       .host_pid = host.pid,
       .reserved = 0,
       .host_start_time = host.start_time};
+  set_clock_rate(plan, request.ticks_per_second, request.drain_timeout_ms);
   return plan;
 }
 

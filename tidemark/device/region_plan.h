@@ -26,6 +26,8 @@ inline constexpr std::uint32_t kPagesPerLaneDefault = 8;
 inline constexpr std::uint32_t kPagesPerLanePulled = 16;
 // The units of a task runtime write seldom, and there are many of them.
 inline constexpr std::uint32_t kPagesPerLaneOfTasks = 2;
+inline constexpr std::uint32_t kPoolPagesMin = 64;
+inline constexpr std::uint32_t kPoolPagesMinOfTasks = 16;
 
 struct RegionRequest {
   std::vector<LaneRequest> lanes;
@@ -33,6 +35,7 @@ struct RegionRequest {
   std::uint32_t page_bytes = kPageBytesDefault;
   std::uint64_t pool_bytes = 0;  // 0: sized to the lanes
   std::uint32_t pages_per_lane = kPagesPerLaneDefault;
+  std::uint32_t pool_pages_min = kPoolPagesMin;  // where its size is not asked for
   std::uint32_t keep_pages = 8;
   std::uint32_t drain_threads = 1;
   std::uint32_t drain_timeout_ms = 30'000;
@@ -53,6 +56,9 @@ struct RegionPlan {
 };
 
 Expected<RegionPlan> plan_region(const RegionRequest& request);
+// The rate of the device's clock, where it was not known when the region was planned.
+void set_clock_rate(RegionPlan& plan, std::uint64_t ticks_per_second,
+                    std::uint32_t drain_timeout_ms);
 
 // Lanes of user events bring a page or two of their own, so that the pool asked for is the pool
 // the other lanes get.

@@ -287,7 +287,7 @@ class TraceExport {
   }
 
   Expected<void> put_recorder() {
-    auto gaps = run_.gaps(true);
+    auto gaps = run_.gaps();
     if (!gaps) return tl::unexpected(gaps.error());
     std::stable_sort(gaps->begin(), gaps->end(), [](const LaneGap& a, const LaneGap& b) {
       return a.from_ticks < b.from_ticks;

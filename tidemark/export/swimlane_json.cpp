@@ -28,10 +28,11 @@ class SwimlaneWriter {
     put_submits();
     put_core_to_thread();
     put_event_rows();
-    auto gaps = run_.gaps(false);
+    const auto gaps = run_.gaps();
     if (!gaps) return tl::unexpected(gaps.error());
     append("\"gaps\":[");
-    for (const LaneGap& gap : *gaps) put_gap(gap);
+    for (const LaneGap& gap : *gaps)
+      if (gap.lost > 0) put_gap(gap);
     append("]}}\n");
     return {};
   }

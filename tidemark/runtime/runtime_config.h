@@ -30,7 +30,8 @@ struct RuntimeConfig {
   std::uint32_t mailbox_depth = 16;  // power of two; 1: as hardware has it
   std::uint32_t tensormap_entries = 65536;
   std::uint32_t track_war = 0;
-  std::uint64_t task_timeout_ticks = 0;  // how long a tensor element is waited for; 0: no limit
+  std::uint64_t task_timeout_ms = 0;     // how long a tensor element is waited for; 0: no limit
+  std::uint64_t task_timeout_ticks = 0;  // the same, once the rate of the clock is known
   std::uint64_t entry_bytes = 0;         // buffers of the workload itself
   RingSizes rings[kRingCount];
   StreamSelection streams;

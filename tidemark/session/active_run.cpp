@@ -21,7 +21,7 @@ namespace tidemark {
 namespace {
 
 RegionRequest region_request(const RunRequest& request, std::uint64_t run_id,
-                             std::uint64_t ticks_per_second, std::uint32_t spare_lanes) {
+                             std::uint32_t spare_lanes) {
   RegionRequest region;
   region.lanes = request.launch.lanes;
   for (auto& lane : region.lanes) {
@@ -40,12 +40,13 @@ RegionRequest region_request(const RunRequest& request, std::uint64_t run_id,
     region.status_bytes = status_bytes(request.launch.runtime->config.units());
   if (request.platform->transport == Transport::kPulled)
     region.pages_per_lane = kPagesPerLanePulled;
-  else if (request.launch.runtime)
+  else if (request.launch.runtime) {
     region.pages_per_lane = kPagesPerLaneOfTasks;
+    region.pool_pages_min = kPoolPagesMinOfTasks;
+  }
   region.keep_pages = request.keep_pages;
   region.drain_threads = request.drain_threads;
   region.drain_timeout_ms = request.drain_timeout_ms;
-  region.ticks_per_second = ticks_per_second;
   region.run_id = run_id;
   region.device = request.device;
   return region;
@@ -65,13 +66,13 @@ std::uint64_t make_run_id() {
   return id;
 }
 
-Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(const RunRequest& request,
-                                                        std::uint64_t ticks_per_second,
-                                                        std::uint32_t spare_lanes) {
+Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(
+    const RunRequest& request, const std::function<std::uint64_t()>& ticks_per_second,
+    std::uint32_t spare_lanes) {
   std::unique_ptr<ActiveRun> run(new ActiveRun);
   run->begin_ns_ = monotonic_ns();
   const std::uint64_t run_id = make_run_id();
-  auto plan = plan_region(region_request(request, run_id, ticks_per_second, spare_lanes));
+  auto plan = plan_region(region_request(request, run_id, spare_lanes));
   if (!plan) return tl::unexpected(plan.error());
   run->plan_ = std::move(*plan);
 
@@ -89,7 +90,6 @@ Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(const RunRequest& reques
   report.host = this_process();
   report.region_path = region_path(run_id);
   report.region_bytes = run->plan_.layout.total_bytes;
-  report.ticks_per_second = ticks_per_second;
   run->directory_ = request.output_dir;
   run->on_simulated_device_ = request.platform->device == DeviceKind::kSimulated;
   run->keeps_pages_ = request.platform->transport == Transport::kPulled;
@@ -101,19 +101,24 @@ Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(const RunRequest& reques
   std::error_code code;
   run->plan_.run_directory = std::filesystem::absolute(run->directory_, code).string();
 
-  auto region = create_region_file(run->plan_);
+  auto region = allocate_region_file(run->plan_);
   if (!region) return tl::unexpected(region.error());
+  run->records_ = !request.launch.lanes.empty() || spare_lanes > 0;
+  if (run->records_) {
+    auto capture = CaptureWriter::create(run->directory_ + "/" + kCaptureFile, run_id);
+    if (!capture) return tl::unexpected(capture.error());
+    run->capture_ = std::move(*capture);
+  }
+  report.ticks_per_second = run->clock_.ticks_per_second = ticks_per_second();
+  set_clock_rate(run->plan_, report.ticks_per_second, request.drain_timeout_ms);
+  if (auto named = name_region_file(*region, run->plan_); !named)
+    return tl::unexpected(named.error());
   run->region_ = std::move(*region);
   auto port = RegionPort::open(run->region_, request.platform->transport);
   if (!port) return tl::unexpected(port.error());
   run->port_ = std::move(*port);
 
-  run->clock_.ticks_per_second = ticks_per_second;
-  run->records_ = !request.launch.lanes.empty() || spare_lanes > 0;
   if (!run->records_) return run;
-  auto capture = CaptureWriter::create(run->directory_ + "/" + kCaptureFile, run_id);
-  if (!capture) return tl::unexpected(capture.error());
-  run->capture_ = std::move(*capture);
   const CaptureDescription description{.run = report,
                                        .page_bytes = request.page_bytes,
                                        .lanes = run->plan_.lanes,

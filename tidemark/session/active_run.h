@@ -4,6 +4,7 @@
 // without a device.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,10 +19,12 @@ namespace tidemark {
 
 class ActiveRun {
  public:
-  // The directory and run.json come before the region, so that a killed run can be found.
-  static Expected<std::unique_ptr<ActiveRun>> prepare(const RunRequest& request,
-                                                      std::uint64_t ticks_per_second,
-                                                      std::uint32_t spare_lanes = 0);
+  // The directory and run.json come before the region, so that a killed run can be found. The rate
+  // of the clock is asked for as late as possible: to measure it takes some milliseconds, in which
+  // the rest is made ready.
+  static Expected<std::unique_ptr<ActiveRun>> prepare(
+      const RunRequest& request, const std::function<std::uint64_t()>& ticks_per_second,
+      std::uint32_t spare_lanes = 0);
   ~ActiveRun();
 
   // False: no stream is on, so there is neither a capture nor a drainer.

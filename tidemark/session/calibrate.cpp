@@ -14,7 +14,7 @@ namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kPageBytes = 4096;
-constexpr std::uint64_t kRecords = 20'000;
+constexpr std::uint64_t kRecords = 8'000;
 
 struct alignas(64) Line {
   unsigned char bytes[64];

@@ -33,7 +33,8 @@ Expected<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& op
   recording->planned_lanes_ = recording->next_lane_ = static_cast<LaneIndex>(options.lanes.size());
   recording->own_clock_ = options.ticks_per_second == 0;
   auto run = ActiveRun::prepare(
-      request, recording->own_clock_ ? sim_ticks_per_second() : options.ticks_per_second,
+      request,
+      [&] { return recording->own_clock_ ? sim_ticks_per_second() : options.ticks_per_second; },
       options.max_lanes);
   if (!run) return tl::unexpected(run.error());
   recording->run_ = std::move(*run);

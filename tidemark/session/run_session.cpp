@@ -182,13 +182,16 @@ bool ended_well(const std::optional<DeviceExit>& exit) {
 Expected<RunResult> run_session(const RunRequest& request) {
   auto device = open_device(*request.platform, request.device, request.isolation);
   if (!device) return tl::unexpected(device.error());
-  auto prepared = ActiveRun::prepare(request, (*device)->ticks_per_second());
+  auto prepared = ActiveRun::prepare(request, [&] { return (*device)->ticks_per_second(); });
   if (!prepared) return tl::unexpected(prepared.error());
   ActiveRun& run = **prepared;
   RunReport& report = run.report();
   const SignalWatch signals;
 
-  run.start_drainer();
+  // Before launch only if something is recorded before it: the device starts with pages in hand.
+  const bool builds_here =
+      request.launch.runtime && request.launch.runtime->config.build == BuildKind::kHostBuild;
+  if (builds_here) run.start_drainer();
   const auto memory = prepare_memory(request, run);
   if (!memory) return tl::unexpected(memory.error());
   if (auto launched = (*device)->launch({.program = request.launch.program,
@@ -197,6 +200,7 @@ Expected<RunResult> run_session(const RunRequest& request) {
                                          .memory = *memory ? &**memory : nullptr});
       !launched)
     return tl::unexpected(launched.error());
+  if (!builds_here) run.start_drainer();
   const Ending ending = wait_for_device(**device, run, request, signals);
   latch(ending, request, run.fault_text(), report);
   const std::optional<DeviceExit> exit = ending.exit ? ending.exit : wind_down(**device, run);

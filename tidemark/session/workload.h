@@ -60,7 +60,9 @@ namespace workload_detail {
 
 template <class Workload>
 void run_on_sim(DeviceContext& context) {
-  const auto config = context.args<RuntimeConfig>();
+  auto config = context.args<RuntimeConfig>();
+  config.task_timeout_ticks =
+      context.region().header().identity.ticks_per_second / 1000 * config.task_timeout_ms;
   const RuntimeMemory memory(context.memory(), lay_out(config));
   const RegionView* region = config.streams.any() ? &context.region() : nullptr;
   RecordingWatch<SimEnv> watch(config.build == BuildKind::kHostBuild ? nullptr : region, config);

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// tidemark bench overhead: what recording costs a workload. Every sample is a whole 'tidemark run'
+// in a process of its own; off and on are interleaved, so that both see the same machine.
+#include "tidemark/cli/bench/overhead_bench.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "tidemark/base/monotonic_clock.h"
+#include "tidemark/base/unique_fd.h"
+#include "tidemark/cli/bench/bench_json.h"
+#include "tidemark/cli/command_line.h"
+#include "tidemark/session/run_report.h"
+
+namespace tidemark::cli {
+namespace {
+
+struct Configuration {
+  const char* name;
+  std::vector<std::string> flags;
+};
+
+// The first one is what the others are compared with.
+std::vector<Configuration> configurations() {
+  return {{"off", {}},
+          {"off again", {}},
+          {"scopes", {"--enable-scope-stats"}},
+          {"swimlane 1", {"--enable-l2-swimlane=1"}},
+          {"swimlane 4", {"--enable-l2-swimlane"}},
+          {"edges", {"--enable-dep-gen"}},
+          {"all", {"--enable-l2-swimlane", "--enable-dep-gen", "--enable-scope-stats"}}};
+}
+
+struct Sample {
+  double device_ns = 0;
+  double process_ns = 0;
+  double ns_per_record = 0;
+  std::uint64_t records = 0;
+  std::uint64_t lost = 0;
+};
+
+// This program again, as somebody would type it.
+Expected<std::string> run_self(const std::vector<std::string>& args, double& wall_ns) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return file_failure("make", "a pipe");
+  UniqueFd out(ends[0]), in(ends[1]);
+  std::vector<char*> argv;
+  for (const auto& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, in.get(), STDOUT_FILENO);
+  const std::uint64_t begin_ns = monotonic_ns();
+  pid_t child = 0;
+  const int code =
+      ::posix_spawn(&child, "/proc/self/exe", &actions, nullptr, argv.data(), ::environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (code != 0) return failure(ErrorKind::kDevice, "cannot start this program again");
+  in.reset();
+  std::string text;
+  char buffer[64 * 1024];
+  for (ssize_t got = 0; (got = ::read(out.get(), buffer, sizeof(buffer))) > 0;)
+    text.append(buffer, static_cast<std::size_t>(got));
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  wall_ns = static_cast<double>(monotonic_ns() - begin_ns);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return failure(ErrorKind::kDevice, "'tidemark {} {}' did not end well", args[1], args[2]);
+  return text;
+}
+
+Expected<Sample> take_sample(const OverheadBenchOptions& options, const Configuration& config,
+                             const std::string& directory) {
+  std::vector<std::string> args{"tidemark", "run",         options.workload, "-p",
+                                options.platform, "--json",   "--no-check",
+                                "--output-prefix", directory};
+  if (!options.case_name.empty()) args.insert(args.end(), {"--case", options.case_name});
+  args.insert(args.end(), config.flags.begin(), config.flags.end());
+  Sample sample;
+  const auto text = run_self(args, sample.process_ns);
+  std::error_code code;
+  std::filesystem::remove_all(directory, code);
+  if (!text) return tl::unexpected(text.error());
+  const auto report = parse_run_report(*text, "the output of 'tidemark run --json'");
+  if (!report) return tl::unexpected(report.error());
+  sample.device_ns = static_cast<double>(report->device_ns);
+  const LaneCounts total = report->total();
+  sample.records = total.produced;
+  sample.lost = total.dropped + total.overwritten + total.unaccounted;
+  rapidjson::Document document;
+  document.Parse(text->c_str());
+  if (const auto* recorder = get_member(document, "recorder"); recorder != nullptr)
+    if (const auto* cost = get_member(*recorder, "ns_per_record");
+        cost != nullptr && cost->IsNumber())
+      sample.ns_per_record = cost->GetDouble();
+  return sample;
+}
+
+struct Measured {
+  Configuration config;
+  std::vector<double> device_ratios, process_ratios, device_ns, costs;
+  std::uint64_t records = 0;
+  std::uint64_t lost = 0;
+};
+
+void print_json(const OverheadBenchOptions& options, const std::vector<Measured>& all) {
+  rapidjson::StringBuffer buffer;
+  JsonWriter json(buffer);
+  json.SetIndent(' ', 2);
+  json.StartObject();
+  put(json, "bench", std::string_view("overhead"));
+  put(json, "workload", options.workload);
+  put(json, "case", options.case_name);
+  put(json, "platform", options.platform);
+  put(json, "rounds", options.rounds);
+  put(json, "ns_per_record", rounded(median(all.back().costs)));
+  put_key(json, "streams");
+  json.StartArray();
+  for (const auto& one : all) {
+    json.StartObject();
+    put(json, "streams", std::string_view(one.config.name));
+    put(json, "device_ms", rounded(median(one.device_ns) / 1e6));
+    put(json, "ratio_device_time", rounded(median(one.device_ratios)));
+    put(json, "ratio_process_time", rounded(median(one.process_ratios)));
+    put(json, "records", one.records);
+    put(json, "lost", one.lost);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  fmt::print("{}\n", buffer.GetString());
+}
+
+void print_text(const OverheadBenchOptions& options, const std::vector<Measured>& all) {
+  fmt::print("{} {} on {}: medians of {} interleaved rounds, each beside the same round with "
+             "everything off\n",
+             options.workload, options.case_name, options.platform, options.rounds);
+  fmt::print("  {:<12} {:>12} {:>14} {:>15} {:>12} {:>6}\n", "streams", "device ms",
+             "device ratio", "process ratio", "records", "lost");
+  for (const auto& one : all)
+    fmt::print("  {:<12} {:>12.2f} {:>14.3f} {:>15.3f} {:>12} {:>6}\n", one.config.name,
+               median(one.device_ns) / 1e6, median(one.device_ratios), median(one.process_ratios),
+               one.records, one.lost);
+  fmt::print("  a record costs its producer {:.2f} ns (calibrated in the same runs)\n",
+             median(all.back().costs));
+}
+
+class ScratchDirectory {
+ public:
+  explicit ScratchDirectory(const std::string& parent)
+      : path_(parent + "/tidemark-overhead-XXXXXX") {
+    made_ = ::mkdtemp(path_.data()) != nullptr;
+  }
+  ~ScratchDirectory() {
+    std::error_code code;
+    if (made_) std::filesystem::remove_all(path_, code);
+  }
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+  [[nodiscard]] bool made() const { return made_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool made_ = false;
+};
+
+}  // namespace
+
+int bench_overhead(const OverheadBenchOptions& options) {
+  const ScratchDirectory scratch(options.directory);
+  if (!scratch.made())
+    return report_error({ErrorKind::kFile, fmt::format("--dir {}: cannot make a directory there",
+                                                       options.directory)});
+  std::vector<Measured> all;
+  for (const auto& config : configurations()) all.push_back({.config = config});
+  const bool live = ::isatty(STDERR_FILENO) == 1;
+  for (std::uint32_t round = 0; round < options.rounds; ++round) {
+    // Every other round goes backwards: a drift of the machine hits both sides alike.
+    std::vector<Sample> samples(all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::size_t at = round % 2 == 0 ? i : all.size() - 1 - i;
+      if (live)
+        fmt::print(stderr, "\r\x1b[K  round {} of {}: {}", round + 1, options.rounds,
+                   all[at].config.name);
+      const auto sample = take_sample(options, all[at].config, scratch.path() + "/run");
+      if (!sample) return report_error(sample.error());
+      samples[at] = *sample;
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].device_ns.push_back(samples[i].device_ns);
+      all[i].device_ratios.push_back(samples[i].device_ns / samples[0].device_ns);
+      all[i].process_ratios.push_back(samples[i].process_ns / samples[0].process_ns);
+      all[i].costs.push_back(samples[i].ns_per_record);
+      all[i].records = samples[i].records;
+      all[i].lost += samples[i].lost;
+    }
+  }
+  if (live) fmt::print(stderr, "\r\x1b[K");
+  if (options.json)
+    print_json(options, all);
+  else
+    print_text(options, all);
+  return 0;
+}
+
+}  // namespace tidemark::cli
