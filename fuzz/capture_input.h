@@ -14,6 +14,9 @@
 
 #include "tests/sample_run.h"
 #include "tidemark/analyze/check_run.h"
+#include "tidemark/analyze/critical_path.h"
+#include "tidemark/analyze/scope_report.h"
+#include "tidemark/export/artifact.h"
 #include "tidemark/export/export_run.h"
 
 namespace tidemark::fuzz {
@@ -84,6 +87,25 @@ inline void read_everything(CaptureReader& reader, CaptureInputResult& result) {
   (void)to_json(report);
 }
 
+// Every question that can be asked of a capture; the answers may be wrong, never fatal.
+inline void analyze_everything(const std::string& directory) {
+  for (const auto& artifact : artifacts())
+    (void)export_files(directory, {std::string(artifact.file)});
+  auto run = RunCapture::open(directory);
+  if (!run) return;
+  (void)read_timeline(*run);
+  (void)report_scopes(*run);
+  const auto graph = TaskGraph::load(*run);
+  if (!graph) return;
+  (void)graph->reduced();
+  if (!graph->tasks.empty())
+    (void)graph->path(graph->tasks.front().task.task_id, graph->tasks.back().task.task_id);
+  const GraphTimes times = join_times(*run, *graph);
+  if (!run->runtime()) return;
+  (void)find_critical_path(*run->runtime(), run->clock(), *graph, times);
+  (void)find_starvation(*run->runtime(), run->clock(), *graph, times);
+}
+
 inline CaptureInputResult run_capture_input(std::span<const unsigned char> bytes) {
   static InputDirectory directory;
   directory.put(bytes);
@@ -97,7 +119,7 @@ inline CaptureInputResult run_capture_input(std::span<const unsigned char> bytes
     read_everything(*reader, result);
   }
   (void)check_run(directory.path(), {});
-  (void)export_files(directory.path(), {"l2_swimlane_records.json", "name_map.json"});
+  analyze_everything(directory.path());
   (void)parse_run_report(std::string(bytes.begin(), bytes.end()), "run.json");
   return result;
 }

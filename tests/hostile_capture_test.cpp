@@ -5,6 +5,7 @@
 
 #include "fuzz/capture_bytes.h"
 #include "fuzz/capture_input.h"
+#include "tests/sample_task_run.h"
 
 namespace tidemark::fuzz {
 namespace {
@@ -15,8 +16,15 @@ std::vector<unsigned char> sample_capture(const samples::SampleRecording::Option
   return samples::read_bytes(directory.file("capture.tide"));
 }
 
+// Scopes, a graph, spans, phases.
+std::vector<unsigned char> task_capture() {
+  const samples::TemporaryDirectory directory("/dev/shm");
+  (void)samples::write_task_run(directory.path());
+  return samples::read_bytes(directory.file("capture.tide"));
+}
+
 std::vector<std::vector<unsigned char>> sample_captures() {
-  return {sample_capture({.spans = 100, .frames = 6}),
+  return {task_capture(), sample_capture({.spans = 100, .frames = 6}),
           sample_capture({.spans = 20, .frames = 2, .closed = false}),
           sample_capture({.spans = 20, .frames = 2, .late_lanes = true}),
           sample_capture({.spans = 0, .frames = 0})};

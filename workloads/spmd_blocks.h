@@ -3,7 +3,7 @@
 // into its own element and counts that it was there: a block that ran twice, not at all or with
 // another block's number shows. One, two, three and four times as many blocks as there are cores,
 // on AIV and on AIC; then blocks of a mix, blocks that start together, and a task that waits for
-// them all.
+// them all. Kernels and orchestration also leave marks and counters in the events stream.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,7 @@ TM_DEVICE void mark(Block& block, const TaskArgs& args, std::uint32_t part) {
   if (block.rank() != 0) return;
   marks[element] = args.scalar<std::int32_t>(0) + static_cast<std::int32_t>(element);
   ++visits[element];
+  block.recorder().mark("spmd.block", element);
 }
 
 }  // namespace spmd_detail
@@ -64,6 +65,7 @@ struct CountVisits {
     std::int32_t sum = 0;
     for (std::uint64_t i = 0; i < visits.size(); ++i) sum += visits[i];
     total[0] = sum;
+    block.recorder().counter("spmd.visits", sum);
   }
 };
 
@@ -99,6 +101,7 @@ struct SpmdBlocks {
     std::uint64_t first = 0;
     for (std::uint32_t task = 0; task < kMarkingTasks && !orch.failed(); ++task) {
       const std::uint64_t count = elements_of(task, cores);
+      orch.recorder().counter("spmd.elements", static_cast<std::int64_t>(first + count));
       Args args;
       args.out_existing(marks.slice(0, first, count))
           .inout(visits.slice(0, first, count))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the task runtime and a workload for a GPU: orchestrator, scheduler and
-// worker. Nothing here is run by CI.
+// Compiles the task runtime, its side of the recorder and a workload for a GPU: orchestrator,
+// scheduler and worker. Nothing here is run by CI.
 #include "tidemark/device/cuda/cuda_env.cuh"
+#include "tidemark/runtime/recording_watch.h"
 #include "tidemark/runtime/scheduler.h"
 #include "tidemark/runtime/worker.h"
 #include "workloads/vector_example.h"
@@ -9,10 +10,11 @@
 namespace tidemark {
 
 template <class Workload, class Strategy>
-__device__ void orchestrate(const RuntimeMemory& memory, RuntimeStatus* status) {
-  NoWatch watch;
-  Orchestrator<typename Workload::Kernels, CudaUnitEnv, Strategy> orchestrator(memory, status,
-                                                                               watch);
+__device__ void orchestrate(const RuntimeMemory& memory, RuntimeStatus* status,
+                            const RegionView* region) {
+  RecordingWatch<CudaUnitEnv> watch(region, memory.config());
+  Orchestrator<typename Workload::Kernels, CudaUnitEnv, Strategy, RecordingWatch<CudaUnitEnv>>
+      orchestrator(memory, status, watch);
   orchestrator.run([&](auto& orch) { Workload::orchestrate(orch, memory.control().entry); });
 }
 
@@ -22,20 +24,21 @@ __global__ void run_units(void* base, const __grid_constant__ RuntimeLayout layo
                           RuntimeStatus* status, const __grid_constant__ RegionView region) {
   const RuntimeMemory memory(base, layout);
   const UnitCounts units = layout.config.units();
-  CtaBlock block;
   if (blockIdx.x == 0) {
     if (threadIdx.x != 0) return;
-    orchestrate<Workload, TensorMapBuild>(memory, status);
+    orchestrate<Workload, TensorMapBuild>(memory, status, &region);
   } else if (blockIdx.x <= units.schedulers) {
     if (threadIdx.x != 0) return;
-    Scheduler<CudaUnitEnv>(memory, status, blockIdx.x - 1).run([&] {
+    Scheduler<CudaUnitEnv>(memory, status, blockIdx.x - 1, &region).run([&] {
       return region.stop_requested();
     });
   } else {
     const std::uint32_t core = blockIdx.x - 1 - units.schedulers;
-    Worker<typename Workload::Kernels, CudaUnitEnv, CtaBlock>(
-        memory, status, core, scheduler_of(layout.config, core / kCoresPerCluster))
+    CtaUnitBlock block(&region, layout.config.lanes().events(core));
+    Worker<typename Workload::Kernels, CudaUnitEnv, CtaUnitBlock>(
+        memory, status, core, scheduler_of(layout.config, core / kCoresPerCluster), &region)
         .run(block);
+    block.recorder().close();
   }
 }
 

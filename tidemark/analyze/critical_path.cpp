@@ -50,11 +50,10 @@ class BusyStretches {
 
 // When the core was through with what it ran before this row; 0: nothing.
 std::uint64_t previous_end(const std::vector<TaskRow>& rows, const TaskRow& row) {
-  const auto at = std::lower_bound(rows.begin(), rows.end(), row,
-                                   [](const TaskRow& a, const TaskRow& b) {
-                                     return a.core != b.core ? a.core < b.core
-                                                             : a.start_ticks < b.start_ticks;
-                                   });
+  const auto at =
+      std::lower_bound(rows.begin(), rows.end(), row, [](const TaskRow& a, const TaskRow& b) {
+        return a.core != b.core ? a.core < b.core : a.start_ticks < b.start_ticks;
+      });
   if (at == rows.begin()) return 0;
   const TaskRow& before = *(at - 1);
   return before.core == row.core ? before.end_ticks : 0;
@@ -66,9 +65,8 @@ CriticalPath find_critical_path(const RuntimeConfig& config, const RunClock& clo
                                 const TaskGraph& graph, const GraphTimes& times) {
   CriticalPath path;
   if (times.tasks.empty()) return path;
-  const BusyStretches busy[] = {
-      {times.rows, CoreType::kAic, config.core_count(CoreType::kAic)},
-      {times.rows, CoreType::kAiv, config.core_count(CoreType::kAiv)}};
+  const BusyStretches busy[] = {{times.rows, CoreType::kAic, config.core_count(CoreType::kAic)},
+                                {times.rows, CoreType::kAiv, config.core_count(CoreType::kAiv)}};
   const auto ns = [&](std::uint64_t ticks) {
     return static_cast<double>(ticks) * 1e9 / static_cast<double>(clock.ticks_per_second);
   };
@@ -91,9 +89,9 @@ CriticalPath find_critical_path(const RuntimeConfig& config, const RunClock& clo
       step.core = row.core;
       const std::uint64_t dispatch = row.has_finish ? row.dispatch_ticks : row.start_ticks;
       const std::uint64_t ready = std::min(task.ready_ticks, dispatch);
-      const std::uint64_t queued = std::min(
-          later(std::min(previous_end(times.rows, row), row.start_ticks), dispatch),
-          later(row.start_ticks, dispatch));
+      const std::uint64_t queued =
+          std::min(later(std::min(previous_end(times.rows, row), row.start_ticks), dispatch),
+                   later(row.start_ticks, dispatch));
       const std::uint64_t full =
           busy[core_type(row.core) == CoreType::kAic ? 0 : 1].within(ready, dispatch);
       step.core_wait_ns = ns(full + queued);

@@ -17,10 +17,10 @@ struct PathStep {
   bool ran = false;        // false: an allocation or a joint
   std::uint16_t kernel = 0;
   std::uint16_t core = 0;
-  double data_wait_ns = 0;     // submitted, but a producer was not complete: spent on the steps before
-  double core_wait_ns = 0;     // ready, and every core it could have run on was busy
-  double scheduler_ns = 0;     // ready with a core idle, on its way to the core, or finished and not
-                               // yet seen
+  double data_wait_ns = 0;  // submitted, but a producer was not complete: spent on the steps before
+  double core_wait_ns = 0;  // ready, and every core it could have run on was busy
+  double scheduler_ns = 0;  // ready with a core idle, on its way to the core, or finished and not
+                            // yet seen
   double execution_ns = 0;
   double orchestrator_ns = 0;  // nothing but its submit was missing
 };

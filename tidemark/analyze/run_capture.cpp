@@ -37,7 +37,8 @@ Expected<RunCapture> RunCapture::open(const std::string& directory) {
       run.lanes_[i] = records[i].plan;
   run.pages_.resize(run.lanes_.size());
   for (const auto& chunk : run.reader_.chunks())
-    if (chunk.type == static_cast<std::uint16_t>(ChunkType::kPage) && chunk.lane < run.lanes_.size())
+    if (chunk.type == static_cast<std::uint16_t>(ChunkType::kPage) &&
+        chunk.lane < run.lanes_.size())
       run.pages_[chunk.lane].push_back(chunk);
   for (auto& pages : run.pages_)
     std::stable_sort(pages.begin(), pages.end(), [](const IndexEntry& a, const IndexEntry& b) {

@@ -41,6 +41,8 @@ class RunCapture {
   [[nodiscard]] bool has(StreamId stream) const { return !lanes_of(stream).empty(); }
   [[nodiscard]] RecordCursor records(LaneIndex lane);
 
+  // In place of what the capture says.
+  void replace_names(NameTexts names) { names_ = std::move(names); }
   [[nodiscard]] std::string name_of(std::uint64_t hash) const;
   [[nodiscard]] std::string kernel_name(std::uint32_t kernel) const;
   [[nodiscard]] std::string site_of(std::uint64_t file_hash, std::uint32_t line) const;

@@ -133,15 +133,15 @@ class ScopeCounter {
         const double percent = capacity > 0 ? 100.0 * peak / capacity : 0;
         if (percent <= site.percent) continue;
         site.percent = percent;
-        site.closest = limit.resource == Resource::kTensorMap
-                           ? "tensor map"
-                           : fmt::format("{} of ring {}", resource_name(limit.resource), limit.ring);
+        site.closest =
+            limit.resource == Resource::kTensorMap
+                ? "tensor map"
+                : fmt::format("{} of ring {}", resource_name(limit.resource), limit.ring);
       }
       report_.sites.push_back(site);
     }
-    std::stable_sort(
-        report_.sites.begin(), report_.sites.end(),
-        [](const ScopeSite& a, const ScopeSite& b) { return a.percent > b.percent; });
+    std::stable_sort(report_.sites.begin(), report_.sites.end(),
+                     [](const ScopeSite& a, const ScopeSite& b) { return a.percent > b.percent; });
   }
 
  private:
@@ -222,7 +222,8 @@ std::string ScopeReport::smallest_settings() const {
     const auto& list = values[flag];
     text += fmt::format("{}{} {}", text.empty() ? "" : " ", flag, list[0]);
     if (flag != resource_flag(Resource::kTensorMap))
-      for (std::uint32_t ring = 1; ring < kRingCount; ++ring) text += fmt::format(",{}", list[ring]);
+      for (std::uint32_t ring = 1; ring < kRingCount; ++ring)
+        text += fmt::format(",{}", list[ring]);
   }
   return text;
 }

@@ -44,9 +44,9 @@ struct ScopeSite {
 struct ScopeReport {
   RuntimeConfig config;
   bool fatal = false;
-  std::uint64_t dropped = 0;     // boundaries that were not recorded
+  std::uint64_t dropped = 0;  // boundaries that were not recorded
   std::uint64_t boundaries = 0;
-  std::uint64_t unfinished = 0;  // scopes begun and not ended
+  std::uint64_t unfinished = 0;        // scopes begun and not ended
   std::vector<ScopeSite> sites;        // worst first
   std::vector<ResourceUse> resources;  // ring by ring, then the tensor map
   // The flags with the smallest values that would have been enough for this run.

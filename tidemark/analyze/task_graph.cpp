@@ -47,7 +47,8 @@ std::uint64_t elements_reached(const GraphTensorView& view) {
   return last + 1;
 }
 
-// Who made a buffer, and the how-many-eth of his it is. A caller may bring several under one number.
+// Who made a buffer, and the how-many-eth of his it is. A caller may bring several under one
+// number.
 using BufferKey = std::tuple<std::uint64_t, std::uint8_t, std::uint64_t>;
 
 BufferKey key_of(const GraphArgument& said) {
@@ -129,7 +130,8 @@ void TaskGraph::read_lane(RunCapture& run, LaneIndex lane) {
         const auto found = index_.find(said.task_id);
         if (found == index_.end() || said.rank > 5) break;  // its task was lost
         auto& args = tasks[found->second].args;
-        args.push_back({.said = said, .view = {.rank = said.rank, .start_offset = said.start_offset}});
+        args.push_back(
+            {.said = said, .view = {.rank = said.rank, .start_offset = said.start_offset}});
         last = &args.back();
         last_number = cursor.number();
         break;
@@ -184,8 +186,7 @@ void TaskGraph::name_tensors() {
       }
   }
   for (const auto& node : tasks)
-    for (const auto& arg : node.args)
-      tensors[arg.tensor].numel = numel[key_of(arg.said)];
+    for (const auto& arg : node.args) tensors[arg.tensor].numel = numel[key_of(arg.said)];
 }
 
 void TaskGraph::count_what_is_missing() {

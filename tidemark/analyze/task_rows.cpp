@@ -108,8 +108,7 @@ void for_each_task_row(RunCapture& run, const std::function<void(const TaskRow&)
   // Lanes of a description that contradicts itself are read as plain spans.
   if (config && config->streams.swimlane_level > 0 &&
       config->lanes().count() == run.lanes().size()) {
-    for (std::uint32_t i = 0; i < config->scheduler_count; ++i)
-      join_scheduler(run, *config, i, fn);
+    for (std::uint32_t i = 0; i < config->scheduler_count; ++i) join_scheduler(run, *config, i, fn);
     return;
   }
   for (const LaneIndex lane : run.lanes_of(StreamId::kSwimlane)) {

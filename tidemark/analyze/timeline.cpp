@@ -30,8 +30,10 @@ void DurationStats::add(double ns) {
 
 Expected<Timeline> read_timeline(RunCapture& run, std::size_t slowest) {
   if (!run.has(StreamId::kSwimlane))
-    return failure(ErrorKind::kUsage, "{}: no task spans were recorded; run with "
-                   "--enable-l2-swimlane", run.directory());
+    return failure(ErrorKind::kUsage,
+                   "{}: no task spans were recorded; run with "
+                   "--enable-l2-swimlane",
+                   run.directory());
   Timeline timeline;
   std::map<std::uint16_t, KernelTiming> kernels;
   std::map<CoreType, double> busy_ns;

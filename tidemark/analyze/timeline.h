@@ -53,7 +53,7 @@ struct Starvation {
 
 struct Timeline {
   std::uint64_t rows = 0;
-  double active_ns = 0;  // first start (or dispatch) to last end (or finish)
+  double active_ns = 0;               // first start (or dispatch) to last end (or finish)
   std::vector<KernelTiming> kernels;  // most time first
   std::vector<CoreTypeUse> core_types;
   std::vector<TaskRow> slowest;  // longest execution first

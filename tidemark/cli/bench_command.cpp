@@ -77,12 +77,13 @@ void add_overhead_bench(CLI::App& bench, Outcome& outcome) {
   auto* command = bench.add_subcommand(
       "overhead", "What recording costs a workload: each stream off, on, and all on");
   command->add_option("workload", options->workload, "See 'tidemark list'")->capture_default_str();
-  command
-      ->add_option("--case", options->case_name, "Case of the workload (default: Case2 of paged_attention)");
+  command->add_option("--case", options->case_name,
+                      "Case of the workload (default: Case2 of paged_attention)");
   command->add_option("-p,--platform", options->platform, "See 'tidemark list'")
       ->capture_default_str();
-  command->add_option("--dir", options->directory,
-                      "Where the runs leave their files (a disk adds its own cost per file)")
+  command
+      ->add_option("--dir", options->directory,
+                   "Where the runs leave their files (a disk adds its own cost per file)")
       ->capture_default_str();
   command->add_option("--rounds", options->rounds, "Interleaved rounds of which medians are taken")
       ->capture_default_str()

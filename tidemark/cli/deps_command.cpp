@@ -36,8 +36,9 @@ Pairs all_pairs(const TaskGraph& graph) {
 
 std::string label(const RunCapture& run, const TaskGraph& graph, std::uint64_t task_id) {
   const TaskNode* node = graph.find(task_id);
-  return node == nullptr ? task_text(task_id) + " (not recorded)"
-                         : fmt::format("{} {}", task_text(task_id), node_kernel_name(run, node->task));
+  return node == nullptr
+             ? task_text(task_id) + " (not recorded)"
+             : fmt::format("{} {}", task_text(task_id), node_kernel_name(run, node->task));
 }
 
 std::string reason(const GraphEdgeRecord& edge) {
@@ -75,14 +76,13 @@ void print_summary(const RunCapture& run, const TaskGraph& graph) {
   for (const auto& [source, count] : sources)
     fmt::print("  {:<10} {}\n", source, with_commas(count));
   fmt::print("  {} of the edges led to a task that was already complete\n", with_commas(satisfied));
-  fmt::print("  tasks that wait for nobody: {}; that nobody waits for: {}; longest chain: {} tasks\n",
-             with_commas(roots), with_commas(leaves), with_commas(longest));
+  fmt::print(
+      "  tasks that wait for nobody: {}; that nobody waits for: {}; longest chain: {} tasks\n",
+      with_commas(roots), with_commas(leaves), with_commas(longest));
   if (!graph.tasks.empty()) {
-    fmt::print("  most producers: {} ({})\n",
-               label(run, graph, graph.tasks[most_in].task.task_id),
+    fmt::print("  most producers: {} ({})\n", label(run, graph, graph.tasks[most_in].task.task_id),
                links.producers[most_in].size());
-    fmt::print("  most consumers: {} ({})\n",
-               label(run, graph, graph.tasks[most_out].task.task_id),
+    fmt::print("  most consumers: {} ({})\n", label(run, graph, graph.tasks[most_out].task.task_id),
                links.consumers[most_out].size());
   }
   if (!graph.complete())
@@ -185,8 +185,8 @@ Expected<void> print_why(RunCapture& run, const TaskGraph& graph, const DepsArgs
                when(own.start_ticks), own.last_row.core);
   else
     fmt::print("; {}\n", node.task.shape == static_cast<std::uint8_t>(TaskShape::kDummy)
-                              ? "it has no kernel"
-                              : "it never ran");
+                             ? "it has no kernel"
+                             : "it never ran");
   if (own.last_producer != ~0u && own.ready_ticks > own.submit_ticks)
     fmt::print("the last to be complete was {}\n",
                label(run, graph, graph.tasks[own.last_producer].task.task_id));
@@ -227,7 +227,8 @@ void add_deps_command(CLI::App& app, Outcome& outcome) {
   command->add_option("--dot", args->dot, "Write the graph for Graphviz to this file (-: print)");
   command->add_flag("--reduce", args->reduce,
                     "Leave out what longer chains imply (transitive reduction)");
-  command->add_option("--path", args->path, "A chain of dependencies between two tasks")->expected(2);
+  command->add_option("--path", args->path, "A chain of dependencies between two tasks")
+      ->expected(2);
   command->add_option("--why", args->why, "Why does this task wait? (r1t42, t42 or 0x…)");
   command->callback([args, &outcome] { outcome.exit_code = show(*args); });
 }

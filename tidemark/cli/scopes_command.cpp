@@ -56,8 +56,8 @@ void print_verdict(const RunCapture& run, const ScopeReport& report) {
                outcome->error->message, outcome->error->hint);
     if (const auto& culprit = outcome->error->culprit)
       fmt::print("  the scope at {} filled the {} of ring {}: {} of {}; {} lets this run pass\n",
-                 culprit->scope, culprit->resource, culprit->ring, culprit->used,
-                 culprit->capacity, culprit->setting);
+                 culprit->scope, culprit->resource, culprit->ring, culprit->used, culprit->capacity,
+                 culprit->setting);
   }
   if (const ResourceUse* worst = report.closest_to_limit())
     fmt::print("\nClosest to its limit: the {} ({} of {}, {:.2f} %), in the scope at {}; {}\n",

@@ -67,10 +67,11 @@ void print_path(const RunCapture& run, const TaskGraph& graph, const CriticalPat
   const double all = path.length_ns > 0 ? path.length_ns : 1;
   fmt::print("\nCritical path: {} of {} tasks, {} us\n", path.steps.size(),
              with_commas(graph.tasks.size()), us(path.length_ns));
-  fmt::print("  execution {:.1f} %, waiting for a core {:.1f} %, scheduler {:.1f} %, orchestrator "
-             "{:.1f} %\n",
-             path.execution_ns / all * 100, path.core_wait_ns / all * 100,
-             path.scheduler_ns / all * 100, path.orchestrator_ns / all * 100);
+  fmt::print(
+      "  execution {:.1f} %, waiting for a core {:.1f} %, scheduler {:.1f} %, orchestrator "
+      "{:.1f} %\n",
+      path.execution_ns / all * 100, path.core_wait_ns / all * 100, path.scheduler_ns / all * 100,
+      path.orchestrator_ns / all * 100);
   fmt::print("  {:<10} {:<20} {:>5} {:>11} {:>11} {:>11} {:>11} {:>12}\n", "task", "kernel", "core",
              "data wait", "core wait", "scheduler", "execution", "orchestrator");
   const std::size_t first = path.steps.size() > shown ? path.steps.size() - shown : 0;

@@ -113,23 +113,22 @@ Expected<RegionPlan> plan_region(const RegionRequest& request) {
                    next_page, request.page_bytes);
   plan.layout = lay_out(shape);
   const ProcessIdentity host = this_process();
-  plan.identity = {
-      .magic = kRegionMagic,
-      .abi_version = kRegionAbiVersion,
-      .header_bytes = kRegionHeaderBytes,
-      .total_bytes = plan.layout.total_bytes,
-      .run_id = request.run_id,
-      .rank = request.rank,
-      .device = request.device,
-      .lane_count = lane_count,
-      .drain_threads = request.drain_threads,
-      .shape = shape,
-      .pool_page_count = static_cast<std::uint32_t>(pool_pages),
-      .drain_timeout_ticks = 0,
-      .ticks_per_second = 0,
-      .host_pid = host.pid,
-      .reserved = 0,
-      .host_start_time = host.start_time};
+  plan.identity = {.magic = kRegionMagic,
+                   .abi_version = kRegionAbiVersion,
+                   .header_bytes = kRegionHeaderBytes,
+                   .total_bytes = plan.layout.total_bytes,
+                   .run_id = request.run_id,
+                   .rank = request.rank,
+                   .device = request.device,
+                   .lane_count = lane_count,
+                   .drain_threads = request.drain_threads,
+                   .shape = shape,
+                   .pool_page_count = static_cast<std::uint32_t>(pool_pages),
+                   .drain_timeout_ticks = 0,
+                   .ticks_per_second = 0,
+                   .host_pid = host.pid,
+                   .reserved = 0,
+                   .host_start_time = host.start_time};
   set_clock_rate(plan, request.ticks_per_second, request.drain_timeout_ms);
   return plan;
 }

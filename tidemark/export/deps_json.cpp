@@ -110,9 +110,9 @@ class DepsWriter {
   void put_edge(const GraphEdgeRecord& edge) {
     const TaskNode* producer = graph_.find(edge.producer);
     const TaskNode* consumer = graph_.find(edge.consumer);
-    const TaskArgument* written =
-        producer != nullptr && edge.producer_arg != kNoGraphArg ? producer->arg(edge.producer_arg)
-                                                                : nullptr;
+    const TaskArgument* written = producer != nullptr && edge.producer_arg != kNoGraphArg
+                                      ? producer->arg(edge.producer_arg)
+                                      : nullptr;
     const TaskArgument* read =
         consumer != nullptr && edge.arg != kNoGraphArg ? consumer->arg(edge.arg) : nullptr;
     put_decimal("pred", edge.producer);

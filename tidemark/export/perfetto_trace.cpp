@@ -59,7 +59,8 @@ class FlowTable {
     for (std::size_t i = 0; i < links_.consumers[task].size(); ++i) out.push_back(first_[task] + i);
     for (const std::uint32_t producer : links_.producers[task]) {
       const auto& consumers = links_.consumers[producer];
-      const auto at = std::lower_bound(consumers.begin(), consumers.end(), task) - consumers.begin();
+      const auto at =
+          std::lower_bound(consumers.begin(), consumers.end(), task) - consumers.begin();
       in.push_back(first_[producer] + static_cast<std::uint64_t>(at));
     }
     return true;
@@ -113,8 +114,9 @@ class TraceExport {
       RecordCursor cursor = run_.records(lane);
       if (!cursor.next()) continue;
       // Times stand in the same place in all records that have one.
-      const bool has_time = run_.lanes()[lane].stream != static_cast<std::uint16_t>(StreamId::kEdges) ||
-                            graph_record_kind(cursor.words()) == GraphRecordKind::kTask;
+      const bool has_time =
+          run_.lanes()[lane].stream != static_cast<std::uint16_t>(StreamId::kEdges) ||
+          graph_record_kind(cursor.words()) == GraphRecordKind::kTask;
       if (has_time)
         epoch_ticks_ = std::min(epoch_ticks_, full_ticks(cursor.words()[1], cursor.near_ticks()));
     }
@@ -199,7 +201,7 @@ class TraceExport {
   }
 
   void put_cores() {
-    if (run_.runtime())
+    if (has_units())
       for (std::uint32_t core = 0; core < run_.runtime()->core_count(); ++core) name_core(core);
     for_each_task_row(run_, [&](const TaskRow& row) { put_row(row); });
   }
@@ -229,10 +231,9 @@ class TraceExport {
   }
   static std::string_view short_task(std::uint64_t task_id, std::array<char, 32>& text) {
     const auto written =
-        task_id >> 32 == 0
-            ? fmt::format_to_n(text.data(), text.size(), FMT_COMPILE("t{}"), task_id)
-            : fmt::format_to_n(text.data(), text.size(), FMT_COMPILE("r{}t{}"), task_id >> 32,
-                               task_id & 0xFFFFFFFF);
+        task_id >> 32 == 0 ? fmt::format_to_n(text.data(), text.size(), FMT_COMPILE("t{}"), task_id)
+                           : fmt::format_to_n(text.data(), text.size(), FMT_COMPILE("r{}t{}"),
+                                              task_id >> 32, task_id & 0xFFFFFFFF);
     return {text.data(), std::min(written.size, text.size())};
   }
   const std::string& kernel_name(std::uint16_t kernel) {
@@ -261,8 +262,8 @@ class TraceExport {
     run_.for_each_event([&](const UserEvent& event, LaneIndex lane) {
       const std::string name = run_.name_of(event.name_hash);
       if (event.kind == EventKind::kCounter) {
-        auto [found, fresh] = counters.emplace(
-            std::pair{event.name_hash, lane}, track_of(TrackKind::kUserCounter, counters.size()));
+        auto [found, fresh] = counters.emplace(std::pair{event.name_hash, lane},
+                                               track_of(TrackKind::kUserCounter, counters.size()));
         if (fresh)
           writer_.put_counter_track(found->second, kRoot,
                                     fmt::format("{} ({})", name, run_.lanes()[lane].producer), "");
@@ -303,9 +304,8 @@ class TraceExport {
       const std::int64_t from = std::max(ns(gap.from_ticks), found->second);
       const std::int64_t to = std::max(ns(gap.to_ticks), from);
       const std::array notes{Note{"lost", {}, gap.lost}};
-      writer_.begin_slice(uuid, from,
-                          lost ? fmt::format("gap: {}", to_text(gap.reason)) : "recorder stall",
-                          notes);
+      writer_.begin_slice(
+          uuid, from, lost ? fmt::format("gap: {}", to_text(gap.reason)) : "recorder stall", notes);
       writer_.end_slice(uuid, to);
       found->second = to;
     }

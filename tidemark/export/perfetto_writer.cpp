@@ -98,9 +98,8 @@ void PerfettoWriter::put_counter_track(TrackId uuid, TrackId parent, std::string
   described.add_string(counter::kUnitName, unit.data(), unit.size());
 }
 
-void PerfettoWriter::put_event(Type type, TrackId uuid, std::int64_t time_ns,
-                               std::string_view name, std::span<const SliceNote> notes,
-                               const SliceFlows& flows) {
+void PerfettoWriter::put_event(Type type, TrackId uuid, std::int64_t time_ns, std::string_view name,
+                               std::span<const SliceNote> notes, const SliceFlows& flows) {
   part_.flush_if_full();
   std::array<Interned, 8> keys{};
   const Interned name_id = name.empty() ? Interned{0, false} : intern(names_, name);

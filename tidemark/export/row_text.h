@@ -3,6 +3,7 @@
 // millions of them.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "tidemark/session/description.h"
+#include "tidemark/session/json.h"
 
 namespace tidemark {
 
@@ -29,9 +31,11 @@ class RowClock {
       : launch_ticks_(clock.launch_ticks),
         tenths_per_tick_(1e10 / static_cast<double>(clock.ticks_per_second)) {}
 
+  // A damaged clock may say anything; what it says must still be a number.
   [[nodiscard]] std::int64_t tenths(std::uint64_t ticks) const {
-    return std::llround(static_cast<double>(static_cast<std::int64_t>(ticks - launch_ticks_)) *
-                        tenths_per_tick_);
+    const double value =
+        static_cast<double>(static_cast<std::int64_t>(ticks - launch_ticks_)) * tenths_per_tick_;
+    return std::llround(std::clamp(value, -kTenthsMax, kTenthsMax));
   }
   static void put(std::string& out, std::int64_t tenths) {
     if (tenths < 0) {
@@ -48,6 +52,7 @@ class RowClock {
   }
 
  private:
+  static constexpr double kTenthsMax = 4e18;
   std::uint64_t launch_ticks_;
   double tenths_per_tick_;
 };

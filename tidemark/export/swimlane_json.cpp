@@ -101,10 +101,11 @@ class SwimlaneWriter {
     begin_row();
     clock_.put_time(out_, "{\"start_time_us\":", phase.begin_ticks);
     clock_.put_time(out_, ",\"end_time_us\":", phase.end_ticks);
-    append(",\"phase\":\"{}\",\"loop_iter\":{},\"tasks_processed\":{},\"pop_hit\":{},"
-           "\"pop_miss\":{},\"ready\":{}}}",
-           phase.kind == PhaseKind::kComplete ? "complete" : "dispatch", phase.loop,
-           phase.processed, phase.pop_hit, phase.pop_miss, phase.ready);
+    append(
+        ",\"phase\":\"{}\",\"loop_iter\":{},\"tasks_processed\":{},\"pop_hit\":{},"
+        "\"pop_miss\":{},\"ready\":{}}}",
+        phase.kind == PhaseKind::kComplete ? "complete" : "dispatch", phase.loop, phase.processed,
+        phase.pop_hit, phase.pop_miss, phase.ready);
   }
 
   void put_submits() {
@@ -128,9 +129,17 @@ class SwimlaneWriter {
 
   void put_core_to_thread() {
     append("\"core_to_thread\":[");
-    if (const auto& config = run_.runtime())
-      for (std::uint32_t core = 0; core < config->core_count(); ++core)
-        append("{}{}", core == 0 ? "" : ",", scheduler_of(*config, core / kCoresPerCluster));
+    if (has_lane_of_every_unit()) {
+      bool any = false;
+      for (std::uint32_t i = 0; i < run_.runtime()->scheduler_count; ++i) {
+        const ClusterRange clusters = clusters_of(*run_.runtime(), i);
+        for (std::uint32_t core = clusters.first * kCoresPerCluster;
+             core < clusters.last * kCoresPerCluster; ++core) {
+          append("{}{}", any ? "," : "", i);
+          any = true;
+        }
+      }
+    }
     end_list();
   }
 

@@ -114,12 +114,9 @@ TEST_F(SwimlaneJsonTest, ShowsEventsByTheirNames) {
 
 TEST_F(SwimlaneJsonTest, AnEventWhoseNameIsLostShowsItsHash) {
   run_ = samples::write_sample_run(directory_.path(), {.spans = 1, .frames = 0});
-  auto reader = CaptureReader::open(directory_.file("capture.tide")).value();
-  const auto description = read_description(reader).value();
-  const RunClock clock = read_clock(reader);
-  const NameTexts none;
-  ExportInput input{reader, description, clock, none};
-  ASSERT_TRUE(write_swimlane_json(input, directory_.file("nameless.json")));
+  auto run = RunCapture::open(directory_.path()).value();
+  run.replace_names({});
+  ASSERT_TRUE(write_swimlane_json(run, directory_.file("nameless.json")));
   const auto json = parse_file(directory_.file("nameless.json"));
   const Name begin("sample.begin");
   EXPECT_EQ(json["events"][0]["name"].GetString(), fmt::format("0x{:016x}", begin.hash));
@@ -129,23 +126,19 @@ TEST_F(SwimlaneJsonTest, AnEventWhoseNameIsLostShowsItsHash) {
 // it likes into it.
 TEST_F(SwimlaneJsonTest, NamesThatAreNoTextStillGiveValidJson) {
   run_ = samples::write_sample_run(directory_.path(), {.spans = 1, .frames = 0});
-  auto reader = CaptureReader::open(directory_.file("capture.tide")).value();
-  const auto description = read_description(reader).value();
-  const RunClock clock = read_clock(reader);
+  auto run = RunCapture::open(directory_.path()).value();
   const Name begin("sample.begin");
   for (const std::string text :
        {"caf\xC3", "\xFF", "\xED\xA0\x80", "\xC0\xAF", "a\xE2\x82", "\xF5xyz"}) {
-    const NameTexts names{{begin.hash, text}};
-    ExportInput input{reader, description, clock, names};
-    ASSERT_TRUE(write_swimlane_json(input, directory_.file("odd.json")));
+    run.replace_names({{begin.hash, text}});
+    ASSERT_TRUE(write_swimlane_json(run, directory_.file("odd.json")));
     const auto json = parse_file(directory_.file("odd.json"));
     ASSERT_TRUE(json.IsObject());
     EXPECT_EQ(json["events"][0]["name"].GetStringLength(), text.size());
   }
   for (const std::string text : {"Übung", "海", "\xF0\x9F\x8C\x8A", "line\nbreak"}) {
-    const NameTexts names{{begin.hash, text}};
-    ExportInput input{reader, description, clock, names};
-    ASSERT_TRUE(write_swimlane_json(input, directory_.file("odd.json")));
+    run.replace_names({{begin.hash, text}});
+    ASSERT_TRUE(write_swimlane_json(run, directory_.file("odd.json")));
     EXPECT_EQ(parse_file(directory_.file("odd.json"))["events"][0]["name"].GetString(), text);
   }
 }

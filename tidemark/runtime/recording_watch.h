@@ -41,8 +41,7 @@ class RecordingWatch : public NoWatch {
         scopes_(recorder_of<ScopeRecorder>(region, config.lanes().scopes())),
         graph_(recorder_of<GraphRecorder>(region, config.lanes().edges())),
         submits_(recorder_of<SubmitRecorder>(region, config.lanes().submits())),
-        events_(
-            recorder_of<EventRecorder<Env>>(region, config.lanes().orchestrator_events())) {}
+        events_(recorder_of<EventRecorder<Env>>(region, config.lanes().orchestrator_events())) {}
   TM_DEVICE ~RecordingWatch() {
     scopes_.close();
     graph_.close();

@@ -45,9 +45,8 @@ class Scheduler {
         depth_(memory.config().mailbox_depth),
         finishes_(
             recorder_of<Recorder<TaskSpan, Env>>(region, memory.config().lanes().finishes(index))),
-        phases_(recorder_of<Recorder<SchedulerPhase, Env>>(region,
-                                                           memory.config().lanes().phases(index))) {
-  }
+        phases_(recorder_of<Recorder<SchedulerPhase, Env>>(
+            region, memory.config().lanes().phases(index))) {}
 
   // `stopped` says that the host wants the end. Returns when all tasks are complete or the run is
   // ending; then the cores have been told to leave.

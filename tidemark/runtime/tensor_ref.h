@@ -29,7 +29,7 @@ struct TensorRef {
   std::uint64_t owner = kNoOwner;  // the task that allocated it
   ScopeMark scope;                 // of the owner
   std::uint16_t output_index = 0;  // among the owner's outputs, or the entry's tensors
-  std::uint16_t argument = 0;  // of the owner
+  std::uint16_t argument = 0;      // of the owner
   bool exists = false;
 
   TM_DEVICE static TensorRef external(const TensorView& view) {

@@ -169,9 +169,8 @@ TM_DEVICE constexpr GraphRecordKind graph_record_kind(const std::uint64_t* words
 
 // What the words mean depends on the kind: see the structs above.
 inline constexpr Field kGraphFields[] = {
-    {"word0", FieldType::kU64, 0},  {"word1", FieldType::kU48, 8},
-    {"word2", FieldType::kU64, 16}, {"word3", FieldType::kU48, 24},
-    {"word4", FieldType::kU64, 32}, {"kind", FieldType::kU8, 40},
+    {"word0", FieldType::kU64, 0},  {"word1", FieldType::kU48, 8},  {"word2", FieldType::kU64, 16},
+    {"word3", FieldType::kU48, 24}, {"word4", FieldType::kU64, 32}, {"kind", FieldType::kU8, 40},
 };
 
 }  // namespace tidemark

@@ -58,9 +58,9 @@ struct SubmitSpan {
   std::uint64_t task_id = 0;
   std::uint64_t begin_ticks = 0;
   std::uint64_t end_ticks = 0;
-  std::uint64_t index = 0;        // of all submits
-  std::uint64_t heap_bytes = 0;   // used of the task's ring
-  std::uint32_t live_tasks = 0;   // of the task's ring
+  std::uint64_t index = 0;       // of all submits
+  std::uint64_t heap_bytes = 0;  // used of the task's ring
+  std::uint32_t live_tasks = 0;  // of the task's ring
 
   TM_DEVICE void pack(std::uint64_t* words) const {
     words[0] = task_id;

@@ -108,7 +108,8 @@ struct ScopeBoundary {
     }
     made.peaks.fanin[1] = static_cast<std::uint32_t>(words[26]);
     made.peaks.fanin[3] = static_cast<std::uint32_t>(words[26] >> 32);
-    for (std::uint32_t i = 0; i < kScopeRings; ++i) made.peaks.heap_request[i] = words[28 + i] & mask;
+    for (std::uint32_t i = 0; i < kScopeRings; ++i)
+      made.peaks.heap_request[i] = words[28 + i] & mask;
     return made;
   }
 };

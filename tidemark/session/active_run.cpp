@@ -103,12 +103,6 @@ Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(
 
   auto region = allocate_region_file(run->plan_);
   if (!region) return tl::unexpected(region.error());
-  run->records_ = !request.launch.lanes.empty() || spare_lanes > 0;
-  if (run->records_) {
-    auto capture = CaptureWriter::create(run->directory_ + "/" + kCaptureFile, run_id);
-    if (!capture) return tl::unexpected(capture.error());
-    run->capture_ = std::move(*capture);
-  }
   report.ticks_per_second = run->clock_.ticks_per_second = ticks_per_second();
   set_clock_rate(run->plan_, report.ticks_per_second, request.drain_timeout_ms);
   if (auto named = name_region_file(*region, run->plan_); !named)
@@ -118,7 +112,11 @@ Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(
   if (!port) return tl::unexpected(port.error());
   run->port_ = std::move(*port);
 
+  run->records_ = !request.launch.lanes.empty() || spare_lanes > 0;
   if (!run->records_) return run;
+  auto capture = CaptureWriter::create(run->directory_ + "/" + kCaptureFile, run_id);
+  if (!capture) return tl::unexpected(capture.error());
+  run->capture_ = std::move(*capture);
   const CaptureDescription description{.run = report,
                                        .page_bytes = request.page_bytes,
                                        .lanes = run->plan_.lanes,
@@ -308,7 +306,8 @@ void ActiveRun::close_capture() {
         .reserved = {}};
     std::memcpy(lane_records.data() + lane * sizeof(record), &record, sizeof(record));
   }
-  if (auto put = capture_->append_closing_text(ChunkType::kOutcome, describe_outcome(report_)); !put)
+  if (auto put = capture_->append_closing_text(ChunkType::kOutcome, describe_outcome(report_));
+      !put)
     note_file_error(put.error());
   if (auto put = capture_->append_lanes(lane_records, false); !put) note_file_error(put.error());
   if (auto closed = capture_->finish(); !closed) note_file_error(closed.error());

@@ -98,6 +98,9 @@ void put_runtime(JsonWriter& json, const RuntimeConfig& config) {
   json.EndObject();
 }
 
+constexpr std::uint32_t kClustersMax = 1u << 14;
+constexpr std::uint32_t kSchedulersMax = 256;
+
 // A file may say anything: what is out of range is as if nothing was said.
 std::optional<RuntimeConfig> parse_runtime(const rapidjson::Value& document) {
   const auto* value = get_member(document, "task_runtime");
@@ -108,8 +111,8 @@ std::optional<RuntimeConfig> parse_runtime(const rapidjson::Value& document) {
   };
   config.cluster_count = number("clusters");
   config.scheduler_count = number("schedulers");
-  if (config.cluster_count == 0 || config.cluster_count > kMaxLanesLimit ||
-      config.scheduler_count == 0 || config.scheduler_count > config.cluster_count)
+  if (config.cluster_count == 0 || config.cluster_count > kClustersMax ||
+      config.scheduler_count == 0 || config.scheduler_count > kSchedulersMax)
     return std::nullopt;
   config.tensormap_entries = number("tensormap_pool");
   config.track_war = number("track_war");

@@ -70,10 +70,11 @@ void run_on_sim(DeviceContext& context) {
       memory, context.status(), watch, [&] { return context.stop_requested(); }, region);
 }
 
-// The bytes of the status as the building left it.
-template <class Workload>
+// Builds in memory of the host and brings it to the device. Returns the bytes of the status as
+// build(memory, status) left it.
+template <class Build>
 Expected<std::vector<std::byte>> build_on_host(DeviceMemory& device, const RuntimeLayout& layout,
-                                               const EntryData& data, const RegionView* region) {
+                                               const EntryData& data, const Build& build) {
   std::vector<std::byte> bytes(status_bytes(layout.config.units()) + alignof(RuntimeStatus) + 128);
   auto image = HostImage::create(layout);
   if (!image) return tl::unexpected(image.error());
@@ -88,10 +89,7 @@ Expected<std::vector<std::byte>> build_on_host(DeviceMemory& device, const Runti
   std::size_t space = bytes.size();
   auto* status = static_cast<RuntimeStatus*>(
       std::align(alignof(UnitProgress), status_bytes(layout.config.units()), place, space));
-  {
-    RecordingWatch<SimEnv> watch(region, layout.config);
-    orchestrate_here<Workload, HostBuild>(memory, status, watch);
-  }
+  build(memory, status);
   if (auto put = image->upload(device); !put) return tl::unexpected(put.error());
   const auto* first = reinterpret_cast<const std::byte*>(status);
   return std::vector<std::byte>(first, first + status_bytes(layout.config.units()));
@@ -106,10 +104,14 @@ RuntimeLaunch plan(const WorkloadSetup& setup) {
   launch.config.entry_bytes = data->total_bytes();
   const auto layout = std::make_shared<RuntimeLayout>(lay_out(launch.config));
   launch.memory_bytes = layout->total_bytes;
-  launch.prepare = [data, layout](DeviceMemory& memory, const RegionView* region)
-      -> Expected<std::vector<std::byte>> {
+  launch.prepare = [data, layout](DeviceMemory& memory,
+                                  const RegionView* region) -> Expected<std::vector<std::byte>> {
     if (layout->config.build == BuildKind::kHostBuild)
-      return build_on_host<Workload>(memory, *layout, *data, region);
+      return build_on_host(memory, *layout, *data,
+                           [&](const RuntimeMemory& image, RuntimeStatus* status) {
+                             RecordingWatch<SimEnv> watch(region, layout->config);
+                             orchestrate_here<Workload, HostBuild>(image, status, watch);
+                           });
     if (auto put = upload_entry(memory, *layout, *data); !put) return tl::unexpected(put.error());
     return std::vector<std::byte>{};
   };

@@ -80,9 +80,9 @@ Expected<std::string> run_self(const std::vector<std::string>& args, double& wal
 
 Expected<Sample> take_sample(const OverheadBenchOptions& options, const Configuration& config,
                              const std::string& directory) {
-  std::vector<std::string> args{"tidemark", "run",         options.workload, "-p",
-                                options.platform, "--json",   "--no-check",
-                                "--output-prefix", directory};
+  std::vector<std::string> args{"tidemark",       "run",    options.workload, "-p",
+                                options.platform, "--json", "--no-check",     "--output-prefix",
+                                directory};
   if (!options.case_name.empty()) args.insert(args.end(), {"--case", options.case_name});
   args.insert(args.end(), config.flags.begin(), config.flags.end());
   Sample sample;
@@ -141,11 +141,12 @@ void print_json(const OverheadBenchOptions& options, const std::vector<Measured>
 }
 
 void print_text(const OverheadBenchOptions& options, const std::vector<Measured>& all) {
-  fmt::print("{} {} on {}: medians of {} interleaved rounds, each beside the same round with "
-             "everything off\n",
-             options.workload, options.case_name, options.platform, options.rounds);
-  fmt::print("  {:<12} {:>12} {:>14} {:>15} {:>12} {:>6}\n", "streams", "device ms",
-             "device ratio", "process ratio", "records", "lost");
+  fmt::print(
+      "{} {} on {}: medians of {} interleaved rounds, each beside the same round with "
+      "everything off\n",
+      options.workload, options.case_name, options.platform, options.rounds);
+  fmt::print("  {:<12} {:>12} {:>14} {:>15} {:>12} {:>6}\n", "streams", "device ms", "device ratio",
+             "process ratio", "records", "lost");
   for (const auto& one : all)
     fmt::print("  {:<12} {:>12.2f} {:>14.3f} {:>15.3f} {:>12} {:>6}\n", one.config.name,
                median(one.device_ns) / 1e6, median(one.device_ratios), median(one.process_ratios),

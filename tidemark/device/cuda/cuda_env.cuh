@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "tidemark/record/recorder.h"
+#include "tidemark/record/event_recorder.h"
 
 namespace tidemark {
 
@@ -79,6 +79,21 @@ struct CtaBlock {
     __syncthreads();
     return first;
   }
+};
+
+// A CTA that is a core of the task runtime: kernels mark and count through its first thread.
+class CtaUnitBlock : public CtaBlock {
+ public:
+  // Without a lane nothing is recorded.
+  __device__ CtaUnitBlock(const RegionView* region, std::uint32_t lane) {
+    if (region != nullptr && lane != kNoUnitLane && rank() == 0)
+      events_ = EventRecorder<CudaUnitEnv>(region, lane);
+  }
+  __device__ EventRecorder<CudaUnitEnv>& recorder() { return events_; }
+
+ private:
+  static constexpr std::uint32_t kNoUnitLane = ~0u;
+  EventRecorder<CudaUnitEnv> events_;
 };
 
 }  // namespace tidemark
