@@ -48,8 +48,7 @@ Expected<RunCapture> RunCapture::open(const std::string& directory) {
 }
 
 bool RunCapture::fatal() const {
-  return !outcome_ || outcome_->status == "fatal" || outcome_->status == "hang" ||
-         outcome_->status == "device_fault" || outcome_->error.has_value();
+  return !outcome_ || (outcome_->status != "ok" && outcome_->status != "mismatch");
 }
 
 std::vector<LaneIndex> RunCapture::lanes_of(StreamId stream) const {

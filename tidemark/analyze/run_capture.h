@@ -33,6 +33,7 @@ class RunCapture {
   [[nodiscard]] const RunClock& clock() const { return clock_; }
   // Nothing: the host never came to the end of the run.
   [[nodiscard]] const std::optional<RunReport>& outcome() const { return outcome_; }
+  // The program did not come to its end.
   [[nodiscard]] bool fatal() const;
 
   // Also lanes that were opened at run time.

@@ -14,6 +14,24 @@
 namespace tidemark::cli {
 namespace {
 
+const char* flag_of(StreamId stream) {
+  switch (stream) {
+    case StreamId::kSwimlane:
+      return "--enable-l2-swimlane[=1..4]";
+    case StreamId::kPhases:
+      return "--enable-l2-swimlane=3 or 4";
+    case StreamId::kEdges:
+      return "--enable-dep-gen";
+    case StreamId::kScopes:
+      return "--enable-scope-stats";
+    case StreamId::kDump:
+      return "synthetic_producer --frame-bytes";
+    case StreamId::kEvents:
+      return "with any other stream";
+  }
+  return "";
+}
+
 void print_list() {
   fmt::print("workloads\n");
   for (const auto& workload : workloads()) {
@@ -30,7 +48,8 @@ void print_list() {
   fmt::print("\nruntimes (--runtime)\n");
   for (const auto& build : kBuilds) fmt::print("  {:<26} {}\n", build.name, build.description);
   fmt::print("\nstreams (their names in --policy and run.json)\n");
-  for (const auto& stream : kStreams) fmt::print("  {:<20} {}\n", stream.name, stream.content);
+  for (const auto& stream : kStreams)
+    fmt::print("  {:<20} {} ({})\n", stream.name, stream.content, flag_of(stream.id));
   fmt::print("\npolicies (--policy)\n");
   fmt::print("  {:<20} lossless: a producer waits for a page (default)\n", "wait");
   fmt::print("  {:<20} never waits: what finds no page is refused and counted\n", "drop");

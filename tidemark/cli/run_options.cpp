@@ -203,6 +203,8 @@ Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, RunRequest& reque
   if (auto checked = check_streams(options.streams); !checked)
     return tl::unexpected(checked.error());
   config->streams = options.streams;
+  config->streams.edges = options.streams.edges > 0 ? 1 : 0;  // a flag may be given twice
+  config->streams.scopes = options.streams.scopes > 0 ? 1 : 0;
   request.runtime = options.runtime.runtime;
   WorkloadLaunch launch;
   launch.program = workload->name;

@@ -11,11 +11,11 @@ void bind_stream_options(CLI::App& command, StreamSelection& streams) {
                 "also scheduler phases; =4 or bare: also submits")
       ->group(group);
   command
-      .add_flag("--enable-dep-gen{1}", streams.edges,
+      .add_flag("--enable-dep-gen", streams.edges,
                 "The task graph: tasks, tensors, and every dependency with its reason")
       ->group(group);
   command
-      .add_flag("--enable-scope-stats{1}", streams.scopes,
+      .add_flag("--enable-scope-stats", streams.scopes,
                 "Begin and end of every scope, with the peaks of rings and pools inside it")
       ->group(group);
 }
@@ -24,10 +24,6 @@ Expected<void> check_streams(const StreamSelection& streams) {
   if (streams.swimlane_level > kSwimlaneLevelMax)
     return failure(ErrorKind::kUsage, "--enable-l2-swimlane={}: a level from 1 to {}",
                    streams.swimlane_level, kSwimlaneLevelMax);
-  if (streams.edges > 1)
-    return failure(ErrorKind::kUsage, "--enable-dep-gen={}: takes no value", streams.edges);
-  if (streams.scopes > 1)
-    return failure(ErrorKind::kUsage, "--enable-scope-stats={}: takes no value", streams.scopes);
   return {};
 }
 
