@@ -12,8 +12,8 @@ TEST_F(LargeExport, AMillionSpansNeedNoMoreMemoryThanAFew) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers have memory of their own";
 #endif
-  ASSERT_EQ(
-      run("run synthetic_producer --lanes 4 --records 250000 --output-prefix r").exit_code, 0);
+  ASSERT_EQ(run("run synthetic_producer --lanes 4 --records 250000 --output-prefix r").exit_code,
+            0);
   for (const char* file : {"l2_swimlane_records.json", "trace.pftrace"}) {
     // Address space, of which resident memory is a part; mappings of libraries are about 20 MB.
     const Finished done = run(fmt::format("export r {}", file), "ulimit -v 200000;");

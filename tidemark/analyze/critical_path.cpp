@@ -75,7 +75,7 @@ CriticalPath find_critical_path(const RuntimeConfig& config, const RunClock& clo
   std::size_t at = 0;
   for (std::size_t i = 0; i < times.tasks.size(); ++i)
     if (times.tasks[i].complete_ticks > times.tasks[at].complete_ticks) at = i;
-  const std::uint64_t epoch = std::min(clock.launch_ticks, graph.tasks.front().task.time_ticks);
+  const std::uint64_t epoch = clock.launch_ticks;
   path.length_ns = ns(later(times.tasks[at].complete_ticks, epoch));
 
   for (std::size_t guard = 0; guard < times.tasks.size(); ++guard) {

@@ -254,22 +254,30 @@ std::vector<std::uint64_t> TaskGraph::path(std::uint64_t from, std::uint64_t to)
   return chain;
 }
 
+std::vector<std::uint32_t> TaskGraph::in_order(const Links& linked) const {
+  std::vector<std::uint32_t> order, waits(tasks.size(), 0);
+  order.reserve(tasks.size());
+  for (std::uint32_t i = 0; i < tasks.size(); ++i) {
+    waits[i] = static_cast<std::uint32_t>(linked.producers[i].size());
+    if (waits[i] == 0) order.push_back(i);
+  }
+  for (std::size_t at = 0; at < order.size(); ++at)
+    for (const std::uint32_t next : linked.consumers[order[at]])
+      if (--waits[next] == 0) order.push_back(next);
+  for (std::uint32_t i = 0; i < tasks.size(); ++i)
+    if (waits[i] != 0) order.push_back(i);
+  return order;
+}
+
 // Edges run forward in the order of the submits, except those added late; so a search from the
 // other producers of a task that never goes behind the producer in question decides each pair.
 std::vector<std::pair<std::uint64_t, std::uint64_t>> TaskGraph::reduced() const {
   const Links linked = links();
   // Order by longest chain: a producer always has a smaller rank than its consumers.
-  std::vector<std::uint32_t> rank(tasks.size(), 0), waits(tasks.size(), 0);
-  std::vector<std::uint32_t> order;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    waits[i] = static_cast<std::uint32_t>(linked.producers[i].size());
-    if (waits[i] == 0) order.push_back(static_cast<std::uint32_t>(i));
-  }
-  for (std::size_t at = 0; at < order.size(); ++at)
-    for (const std::uint32_t next : linked.consumers[order[at]]) {
-      rank[next] = std::max(rank[next], rank[order[at]] + 1);
-      if (--waits[next] == 0) order.push_back(next);
-    }
+  std::vector<std::uint32_t> rank(tasks.size(), 0);
+  for (const std::uint32_t task : in_order(linked))
+    for (const std::uint32_t before : linked.producers[task])
+      rank[task] = std::max(rank[task], rank[before] + 1);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> kept;
   std::vector<std::uint32_t> seen(tasks.size(), ~0u), stack;
   for (std::uint32_t consumer = 0; consumer < tasks.size(); ++consumer) {

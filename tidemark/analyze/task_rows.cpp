@@ -53,9 +53,10 @@ class CoreJoin {
     }
     return false;
   }
-  // This finish and all later ones were dispatched after the span was over.
+  // This finish and all later ones were dispatched after the span was over. In the same tick is no
+  // proof: a clock may be coarser than a block is long.
   bool is_past(const TaskSpan& finish) {
-    if (finish.begin_ticks < span_.end_ticks) return false;
+    if (finish.begin_ticks <= span_.end_ticks) return false;
     emit({});
     return true;
   }

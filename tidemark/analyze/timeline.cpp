@@ -87,8 +87,10 @@ Expected<Timeline> read_timeline(RunCapture& run, std::size_t slowest) {
 GraphTimes join_times(RunCapture& run, const TaskGraph& graph) {
   GraphTimes times;
   times.tasks.resize(graph.tasks.size());
+  // What the host built before launch counts as submitted at launch.
   for (std::size_t i = 0; i < graph.tasks.size(); ++i)
-    times.tasks[i].submit_ticks = graph.tasks[i].task.time_ticks;
+    times.tasks[i].submit_ticks =
+        std::max(graph.tasks[i].task.time_ticks, run.clock().launch_ticks);
   for_each_task_row(run, [&](const TaskRow& row) {
     times.rows.push_back(row);
     const std::size_t index = graph.index_of(row.task_id);
@@ -108,10 +110,8 @@ GraphTimes join_times(RunCapture& run, const TaskGraph& graph) {
   std::stable_sort(times.rows.begin(), times.rows.end(), [](const TaskRow& a, const TaskRow& b) {
     return a.core != b.core ? a.core < b.core : a.start_ticks < b.start_ticks;
   });
-  // Producers come before their consumers in the order of the submits, but for edges that were
-  // added late: those graphs start only when they are whole, so the order does not matter there.
   const TaskGraph::Links links = graph.links();
-  for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
+  for (const std::uint32_t i : graph.in_order(links)) {
     TaskTimes& task = times.tasks[i];
     task.ready_ticks = task.submit_ticks;
     std::uint64_t latest = 0;

@@ -21,7 +21,7 @@ struct GraphTask {
   static constexpr std::uint32_t kBytes = 48;
 
   std::uint64_t task_id = 0;
-  std::uint64_t time_ticks = 0;  // it was released, or complete at once
+  std::uint64_t time_ticks = 0;  // it was written down, just before it is released
   std::uint32_t block_count = 1;
   std::uint32_t submit_line = 0;
   std::uint16_t kernels[3] = {};  // of AIC, AIV0, AIV1; 0xFFFF: none
