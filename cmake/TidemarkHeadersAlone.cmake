@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# tidemark_headers_alone: every header is compiled as the only include of a generated source.
+# tidemark_headers_alone: every header is compiled as the only include of a generated source, but
+# for those whose own source includes them first: that says the same.
 
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
   "${PROJECT_SOURCE_DIR}/tidemark/*.h" "${PROJECT_SOURCE_DIR}/workloads/*.h")
 set(alone_sources "")
 foreach(header IN LISTS headers)
+  string(REGEX REPLACE "\\.h$" ".cpp" own_source "${header}")
+  if(EXISTS "${PROJECT_SOURCE_DIR}/${own_source}" AND NOT header MATCHES "^tidemark/cli/")
+    continue()
+  endif()
   set(alone_source "${PROJECT_BINARY_DIR}/headers_alone/${header}.cpp")
   file(CONFIGURE OUTPUT "${alone_source}" CONTENT "#include \"@header@\"\n" @ONLY)
   list(APPEND alone_sources "${alone_source}")

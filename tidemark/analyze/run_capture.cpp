@@ -2,6 +2,7 @@
 #include "tidemark/analyze/run_capture.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 
 #include "tidemark/session/output_directory.h"
@@ -102,7 +103,7 @@ Expected<void> RunCapture::read_losses() {
   for (LaneIndex i = 0; i < ledger->lanes.size(); ++i) {
     const LaneCounts& counts = ledger->lanes[i].ledger.counts();
     const LaneWordsImage& words = ledger->lanes[i].words;
-    missing_.push_back(counts.dropped + counts.overwritten + counts.unaccounted);
+    losses_.push_back({counts.dropped + counts.unaccounted, counts.overwritten});
     if (ledger->lanes[i].has_words && counts.gap_lost > lost_in_pages[i])
       gaps_.push_back({i, words.tail_gap_begin_ticks, words.tail_gap_end_ticks,
                        counts.gap_lost - lost_in_pages[i],
@@ -117,11 +118,47 @@ Expected<std::vector<LaneGap>> RunCapture::gaps() {
   return gaps_;
 }
 
-Expected<std::uint64_t> RunCapture::missing(StreamId stream) {
+Expected<RunCapture::Losses> RunCapture::losses(StreamId stream) {
   if (auto read = read_losses(); !read) return tl::unexpected(read.error());
-  std::uint64_t missing = 0;
-  for (const LaneIndex lane : lanes_of(stream)) missing += missing_[lane];
-  return missing;
+  Losses sum;
+  for (const LaneIndex lane : lanes_of(stream)) {
+    sum.dropped += losses_[lane].dropped;
+    sum.overwritten += losses_[lane].overwritten;
+  }
+  return sum;
+}
+
+Expected<std::uint64_t> RunCapture::missing(StreamId stream) {
+  const auto lost = losses(stream);
+  if (!lost) return tl::unexpected(lost.error());
+  return lost->dropped + lost->overwritten;
+}
+
+void RunCapture::for_each_fragment_of(
+    LaneIndex lane,
+    const std::function<void(const Fragment&, const IndexEntry&, std::uint64_t)>& fn) {
+  std::uint64_t last_sequence = 0;
+  std::uint32_t last_epoch = 0;
+  for (const IndexEntry& chunk : pages_[lane]) {
+    const auto bytes = reader_.read(chunk);
+    if (!bytes || bytes->size() < kPageHeaderBytes) continue;
+    PageHeaderImage header;
+    std::memcpy(&header, bytes->data(), sizeof(header));
+    const PageExpectation expected{.run_id = reader_.run_id(),
+                                   .lane_count = static_cast<std::uint32_t>(lanes_.size()),
+                                   .payload_bytes = description_.page_bytes - kPageHeaderBytes};
+    if (check_page(header, expected) != PageFault::kNone || header.lane != lane ||
+        check_page_of_lane(header, lanes_[lane]) != PageFault::kNone || header.record_bytes != 0)
+      continue;
+    if (header.sequence == last_sequence && header.epoch == last_epoch) continue;
+    last_sequence = header.sequence;
+    last_epoch = header.epoch;
+    const auto payload = bytes->subspan(kPageHeaderBytes);
+    for_each_fragment(header, payload, [&](const Fragment& fragment) {
+      const auto at = static_cast<std::uint64_t>(fragment.bytes.data() - bytes->data());
+      fn(fragment, chunk, at);
+    });
+  }
 }
 
 }  // namespace tidemark

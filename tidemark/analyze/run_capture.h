@@ -3,7 +3,9 @@
 // the run ended. Analyses and exporters start here.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,6 +52,20 @@ class RunCapture {
 
   // Every place where something was lost or where a producer waited.
   Expected<std::vector<LaneGap>> gaps();
+  // fn(fragment, chunk, offset in the chunk's payload) for a framed lane, in order.
+  void for_each_fragment_of(
+      LaneIndex lane,
+      const std::function<void(const Fragment&, const IndexEntry&, std::uint64_t)>& fn);
+  // The payload of a chunk; valid until the next read.
+  Expected<std::span<const unsigned char>> read_chunk(const IndexEntry& chunk) {
+    return reader_.read(chunk);
+  }
+
+  struct Losses {
+    std::uint64_t dropped = 0;  // or unaccounted
+    std::uint64_t overwritten = 0;
+  };
+  Expected<Losses> losses(StreamId stream);
   // Records of a stream that were attempted and are not here.
   Expected<std::uint64_t> missing(StreamId stream);
 
@@ -76,7 +92,7 @@ class RunCapture {
   std::vector<std::vector<IndexEntry>> pages_;  // by lane, in sequence
   bool knows_losses_ = false;
   std::vector<LaneGap> gaps_;
-  std::vector<std::uint64_t> missing_;  // by lane
+  std::vector<Losses> losses_;  // by lane
 };
 
 }  // namespace tidemark

@@ -67,6 +67,8 @@ int run_command_line(int argc, char** argv) {
   add_swimlane_command(app, outcome);
   add_scopes_command(app, outcome);
   add_deps_command(app, outcome);
+  add_dump_command(app, outcome);
+  add_replay_command(app, outcome);
   add_check_command(app, outcome);
   add_recover_command(app, outcome);
   add_bench_command(app, outcome);

@@ -28,6 +28,8 @@ void add_export_command(CLI::App& app, Outcome& outcome);
 void add_swimlane_command(CLI::App& app, Outcome& outcome);
 void add_scopes_command(CLI::App& app, Outcome& outcome);
 void add_deps_command(CLI::App& app, Outcome& outcome);
+void add_dump_command(CLI::App& app, Outcome& outcome);
+void add_replay_command(CLI::App& app, Outcome& outcome);
 void add_check_command(CLI::App& app, Outcome& outcome);
 void add_recover_command(CLI::App& app, Outcome& outcome);
 void add_bench_command(CLI::App& app, Outcome& outcome);

@@ -176,10 +176,12 @@ Expected<std::string> choose_case(const RunOptions& options, const WorkloadInfo&
 
 Expected<WorkloadLaunch> plan_synthetic(const RunOptions& options, const RunRequest& request) {
   SyntheticOptions synthetic = options.synthetic;
-  if (options.streams.edges != 0 || options.streams.scopes != 0)
+  if (options.streams.edges != 0 || options.streams.scopes != 0 || !options.dump.level.empty())
     return failure(ErrorKind::kUsage,
                    "{}: synthetic_producer has neither tasks nor scopes; it writes spans only",
-                   options.streams.edges != 0 ? "--enable-dep-gen" : "--enable-scope-stats");
+                   options.streams.edges != 0    ? "--enable-dep-gen"
+                   : options.streams.scopes != 0 ? "--enable-scope-stats"
+                                                 : "--dump-tensor");
   const auto rate = parse_rate(options.rate);
   if (!rate) return tl::unexpected(rate.error());
   synthetic.rate = *rate;
@@ -205,6 +207,10 @@ Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, RunRequest& reque
   config->streams = options.streams;
   config->streams.edges = options.streams.edges > 0 ? 1 : 0;  // a flag may be given twice
   config->streams.scopes = options.streams.scopes > 0 ? 1 : 0;
+  const auto dump = plan_dump(options.dump, workload->kernels);
+  if (!dump) return tl::unexpected(dump.error());
+  config->dump = *dump;
+  config->streams.dump = dump->on() ? 1 : 0;
   request.runtime = options.runtime.runtime;
   WorkloadLaunch launch;
   launch.program = workload->name;
@@ -238,6 +244,7 @@ void bind_run_options(CLI::App& command, RunOptions& options) {
   command.add_flag("--no-check", options.no_check,
                    "Do not compare the results with the golden reference");
   bind_stream_options(command, options.streams);
+  bind_dump_options(command, options.dump);
   bind_runtime_options(command, options.runtime);
   bind_recorder_options(command, options);
   bind_synthetic_options(command, options);

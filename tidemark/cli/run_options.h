@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tidemark/cli/dump_options.h"
 #include "tidemark/cli/runtime_options.h"
 #include "tidemark/cli/stream_options.h"
 #include "tidemark/export/export_run.h"
@@ -33,6 +34,7 @@ struct RunOptions {
   std::uint64_t export_limit = kExportLimitDefault;
   RuntimeOptions runtime;
   StreamSelection streams;
+  DumpOptions dump;
   RunRequest request;  // the flags that need no translation are bound to it
   SyntheticOptions synthetic;
 };

@@ -27,6 +27,8 @@ Expected<void> write_name_map(RunCapture& run, const std::string& path);
 Expected<void> write_deps_json(RunCapture& run, const std::string& path);
 Expected<void> write_scope_lines(RunCapture& run, const std::string& path);
 Expected<void> write_scope_summary(RunCapture& run, const std::string& path);
+Expected<void> write_dump_manifest(RunCapture& run, const std::string& path);
+Expected<void> write_dump_payload(RunCapture& run, const std::string& path);
 Expected<void> write_perfetto_trace(RunCapture& run, const std::string& path);
 
 }  // namespace tidemark

@@ -13,6 +13,10 @@ constexpr Artifact kArtifacts[] = {
      &write_scope_lines},
     {"scope_stats.json", StreamId::kScopes, false, "peaks per scope site and per resource",
      &write_scope_summary},
+    {"tensor_dump/tensor_dump.json", StreamId::kDump, false, "every dumped argument",
+     &write_dump_manifest},
+    {"tensor_dump/tensor_dump.bin", StreamId::kDump, false, "the bytes of dumped tensors",
+     &write_dump_payload},
     {"trace.pftrace", StreamId::kSwimlane, true, "everything as a Perfetto trace",
      &write_perfetto_trace},
 };

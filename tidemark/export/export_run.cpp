@@ -19,18 +19,22 @@ Expected<void> export_automatically(const std::string& directory, RunReport& rep
   report.not_exported.clear();
   for (const auto& artifact : artifacts()) {
     if (artifact.on_request || !run->has(artifact.stream)) continue;
-    std::uint64_t records = 0;
+    std::uint64_t records = 0, bytes = 0;
     for (const auto& lane : report.lanes)
-      if (lane.stream == find_stream(artifact.stream)->name)
+      if (lane.stream == find_stream(artifact.stream)->name) {
         records += lane.counts.delivered + lane.counts.recovered;
+        bytes += lane.counts.bytes;
+      }
     const std::string file(artifact.file);
-    if (options.only_on_request || records > options.limit) {
+    const bool too_large = artifact.stream == StreamId::kDump && file.ends_with(".bin") &&
+                           bytes > options.payload_limit;
+    if (options.only_on_request || too_large || records > options.limit) {
       report.not_exported.push_back(
           {.file = file,
-           .reason =
-               options.only_on_request
-                   ? "this workload exports only on request"
-                   : fmt::format("{} records, more than --export-limit {}", records, options.limit),
+           .reason = options.only_on_request ? "this workload exports only on request"
+                     : too_large ? fmt::format("{} bytes, which the capture has already", bytes)
+                                 : fmt::format("{} records, more than --export-limit {}", records,
+                                               options.limit),
            .command = fmt::format("tidemark export {} {}", directory, file)});
       continue;
     }

@@ -16,6 +16,7 @@ inline constexpr std::uint64_t kExportLimitDefault = 2'000'000;
 struct ExportOptions {
   std::uint64_t limit = kExportLimitDefault;  // records; above it a file is left out and named
   bool only_on_request = false;               // leave everything out and name it
+  std::uint64_t payload_limit = 1ull << 30;   // bytes of a dump above which it stays in the capture
 };
 
 // At the end of a run: writes what the options allow, lists the rest in report.not_exported.

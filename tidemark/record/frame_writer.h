@@ -26,19 +26,13 @@ class FrameWriter : public LaneWriter<Env> {
       : LaneWriter<Env>(region, lane, 0) {}
 
   TM_DEVICE bool write_frame(const FramePiece* pieces, std::uint32_t piece_count) {
-    if (!this->enabled()) return false;
     Source source{pieces, piece_count};
-    const std::uint64_t total_bytes = source.total_bytes();
-    std::uint64_t offset = 0;
-    do {
-      if (room() < kFragmentHeaderBytes + kQuantumBytes && !this->turn_page()) return false;
-      const std::uint64_t left = total_bytes - offset;
-      const std::uint64_t most = room() - kFragmentHeaderBytes;
-      const std::uint64_t length = left < most ? left : most;
-      put_fragment(source, {.total_bytes = total_bytes, .offset = offset, .length = length});
-      offset += length;
-    } while (offset < total_bytes);
-    return true;
+    return write_fragments(source, source.total_bytes());
+  }
+  // A frame whose bytes are made as they are needed: source.read(to, bytes) gives the next ones.
+  template <class Made>
+  TM_DEVICE bool write_from(Made& source, std::uint64_t total_bytes) {
+    return write_fragments(source, total_bytes);
   }
 
   TM_DEVICE bool write_frame(const void* data, std::uint64_t bytes) {
@@ -87,11 +81,51 @@ class FrameWriter : public LaneWriter<Env> {
     }
   };
 
+  template <class AnySource>
+  TM_DEVICE bool write_fragments(AnySource& source, std::uint64_t total_bytes) {
+    if (!this->enabled()) return false;
+    std::uint64_t offset = 0;
+    do {
+      if (room() < kFragmentHeaderBytes + kQuantumBytes && !this->turn_page()) return false;
+      const std::uint64_t left = total_bytes - offset;
+      const std::uint64_t most = room() - kFragmentHeaderBytes;
+      const std::uint64_t length = left < most ? left : most;
+      put_fragment(source, {.total_bytes = total_bytes, .offset = offset, .length = length});
+      offset += length;
+    } while (offset < total_bytes);
+    return true;
+  }
+
   TM_DEVICE std::uint64_t room() const {
     return static_cast<std::uint64_t>(this->end_ - this->cursor_);
   }
 
-  TM_DEVICE void put_fragment(Source& source, const Span& span) {
+  TM_DEVICE static void store_bytes(Source& source, SharedQuantum* quanta, std::uint64_t length) {
+    for (std::uint64_t at = 0; at < length; at += kQuantumBytes) {
+      const std::uint64_t low = source.next_word(length - at);
+      const std::uint64_t high = length - at > 8 ? source.next_word(length - at - 8) : 0;
+      quanta[at / kQuantumBytes].store(low, high);
+    }
+  }
+  // Through a little memory of its own that stays in the nearest cache.
+  template <class Made>
+  TM_DEVICE static void store_bytes(Made& source, SharedQuantum* quanta, std::uint64_t length) {
+    alignas(16) unsigned char piece[kMadeBytes];
+    for (std::uint64_t at = 0; at < length; at += kMadeBytes) {
+      const std::uint64_t part = length - at < kMadeBytes ? length - at : kMadeBytes;
+      source.read(piece, part);
+      for (std::uint64_t i = part; i % kQuantumBytes != 0; ++i) piece[i] = 0;
+      for (std::uint64_t i = 0; i < part; i += kQuantumBytes) {
+        std::uint64_t words[2];
+        std::memcpy(words, piece + i, sizeof(words));
+        quanta[(at + i) / kQuantumBytes].store(words[0], words[1]);
+      }
+    }
+  }
+  static constexpr std::uint64_t kMadeBytes = 4096;
+
+  template <class AnySource>
+  TM_DEVICE void put_fragment(AnySource& source, const Span& span) {
     auto* fragment = reinterpret_cast<FragmentHeader*>(this->cursor_);
     auto* quanta = reinterpret_cast<SharedQuantum*>(this->cursor_ + kFragmentHeaderBytes);
     const bool first = span.offset == 0;
@@ -99,11 +133,7 @@ class FrameWriter : public LaneWriter<Env> {
     fragment->frame_number.store_release(this->next_number() + this->frames_ended_);
     fragment->total_bytes.store_release(span.total_bytes);
     fragment->offset.store_release(span.offset);
-    for (std::uint64_t at = 0; at < span.length; at += kQuantumBytes) {
-      const std::uint64_t low = source.next_word(span.length - at);
-      const std::uint64_t high = span.length - at > 8 ? source.next_word(span.length - at - 8) : 0;
-      quanta[at / kQuantumBytes].store(low, high);
-    }
+    store_bytes(source, quanta, span.length);
     if (first && this->page_header().first_frame_offset.load_own() == kNoFrame)
       this->page_header().first_frame_offset.store_release(
           static_cast<std::uint64_t>(this->cursor_ - this->begin_));

@@ -32,12 +32,14 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
 
   // A kernel whose arguments are not declared: for programs that measure the runtime itself.
   template <class Kernel>
-  TM_DEVICE Submitted submit_undeclared(Args& args, Site site = Site::here()) {
+  TM_DEVICE Submitted submit_undeclared(Args& args, Site site = Site::here(),
+                                        bool raw_words = false) {
     constexpr KernelInfo kInfo = Kernel::kInfo;
     const std::uint16_t kernel = Kernels::template number_of<Kernel>();
     const bool aic = kInfo.core == CoreType::kAic;
-    return submit_checked(args, {aic ? kernel : kNoKernel, aic ? kNoKernel : kernel, kNoKernel,
-                                 aic ? TaskShape::kAic : TaskShape::kAiv, kInfo.name, site});
+    return submit_checked(
+        args, {aic ? kernel : kNoKernel, aic ? kNoKernel : kernel, kNoKernel,
+               aic ? TaskShape::kAic : TaskShape::kAiv, kInfo.name, site, false, raw_words});
   }
 
   // Up to three kernels on the cores of one cluster with one argument list; void: none.
@@ -73,7 +75,7 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
   TM_DEVICE Submitted add_task_with_tensor_info(GivenArgs&& args, const TensorInfo* infos,
                                                 std::uint32_t count, Site site = Site::here()) {
     if (!builds_on_host("add_task", site)) return {};
-    const Submitted made = submit_undeclared<Kernel>(args, site);
+    const Submitted made = submit_undeclared<Kernel>(args, site, true);
     if (made.valid() && count > 0) set_tensor_info_to_task(made.task, infos, count, site);
     return made;
   }
@@ -220,7 +222,7 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
     if constexpr (!std::is_void_v<Kernel>) {
       if (failed()) return false;
       constexpr KernelInfo kInfo = Kernel::kInfo;
-      const ArgProblem problem = check_against(kInfo, args);
+      const ArgProblem problem = resolve_dump_names(kInfo, args, check_against(kInfo, args));
       if (problem.text == nullptr) return true;
       refuse({.code = ErrorCode::kInvalidArgs,
               .arg = problem.arg,

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tidemark/runtime/core_type.h"
+#include "tidemark/runtime/dump_selection.h"
 #include "tidemark/runtime/runtime_status.h"
 #include "tidemark/runtime/stream_lanes.h"
 
@@ -35,6 +36,7 @@ struct RuntimeConfig {
   std::uint64_t entry_bytes = 0;         // buffers of the workload itself
   RingSizes rings[kRingCount];
   StreamSelection streams;
+  DumpSelection dump;
 
   TM_DEVICE constexpr std::uint32_t core_count() const { return cluster_count * kCoresPerCluster; }
   TM_DEVICE constexpr std::uint32_t core_count(CoreType type) const {

@@ -18,6 +18,7 @@ struct TaskPlan {
   const char* name;
   Site site;
   bool complete_at_once = false;
+  bool raw_words = false;
 };
 
 // What the task was given.
@@ -74,6 +75,8 @@ TM_DEVICE inline void fill_slot(const RuntimeMemory& memory, TaskSlot& slot, Arg
   slot.args_offset = ring.args_offset + place.args_offset;
   slot.info_offset = 0;
   slot.info_count = 0;
+  slot.raw_words = plan.raw_words ? 1 : 0;
+  slot.dump_marks = args.dump_marks();
   slot.fanin_count = 0;
   slot.fanin_spill = 0;
   slot.seen_by = 0;
@@ -92,6 +95,8 @@ TM_DEVICE inline void fill_slot(const RuntimeMemory& memory, TaskSlot& slot, Arg
   slot.next_block.store_relaxed(0);
   slot.released.store_relaxed(0);
   slot.state.store_relaxed(static_cast<std::uint32_t>(TaskState::kPending));
+  slot.dump_gate.store_relaxed(0);
+  slot.dump_left.store_relaxed(args.block_count() * kernel_count);
   store_args(memory, slot, args, ring.heap_offset + place.heap_offset, place.scope);
 }
 

@@ -14,9 +14,11 @@ struct StreamSelection {
   std::uint32_t swimlane_level = 0;  // 1: spans, 2: dispatch and finish, 3: phases, 4: submits
   std::uint32_t edges = 0;
   std::uint32_t scopes = 0;
-  std::uint32_t reserved = 0;
+  std::uint32_t dump = 0;  // what of it: DumpSelection
 
-  TM_DEVICE constexpr bool any() const { return swimlane_level > 0 || edges != 0 || scopes != 0; }
+  TM_DEVICE constexpr bool any() const {
+    return swimlane_level > 0 || edges != 0 || scopes != 0 || dump != 0;
+  }
 };
 
 inline constexpr std::uint32_t kSwimlaneLevelMax = 4;
@@ -50,6 +52,9 @@ class StreamLanes {
   TM_DEVICE constexpr std::uint32_t events(std::uint32_t core) const {
     return streams_.any() ? first_of_core(core) + has_spans() : kNoLane;
   }
+  TM_DEVICE constexpr std::uint32_t dump(std::uint32_t core) const {
+    return streams_.dump != 0 ? first_of_core(core) + has_spans() + 1 : kNoLane;
+  }
   TM_DEVICE constexpr std::uint32_t count() const {
     return streams_.any() ? first_of_core(units_.cores) : 0;
   }
@@ -66,7 +71,8 @@ class StreamLanes {
     return per_orchestrator() + scheduler * (has_finishes() + has_phases());
   }
   TM_DEVICE constexpr std::uint32_t first_of_core(std::uint32_t core) const {
-    return first_of_scheduler(units_.schedulers) + core * (has_spans() + 1u);
+    return first_of_scheduler(units_.schedulers) +
+           core * (has_spans() + 1u + (streams_.dump != 0 ? 1u : 0u));
   }
 
   StreamSelection streams_;

@@ -75,6 +75,24 @@ class Args {
     more_after_count_ = count;
     return *this;
   }
+  // Marks for the dump: every argument of the task, or those that are named: by the name the kernel
+  // declares, by number (tensors first, then scalars), or as a tensor that was given before.
+  TM_DEVICE Args& dump() {
+    dump_all_ = true;
+    return *this;
+  }
+  template <class... Which>
+  TM_DEVICE Args& dump(const Which&... which) {
+    (mark(which), ...);
+    return *this;
+  }
+  // Bit per argument.
+  TM_DEVICE std::uint64_t dump_marks() const { return dump_all_ ? ~std::uint64_t{0} : dump_marks_; }
+  TM_DEVICE void mark_for_dump(std::uint32_t arg) { dump_marks_ |= std::uint64_t{1} << arg; }
+  // Names that only the kernel's declaration can resolve.
+  TM_DEVICE std::uint32_t dump_name_count() const { return dump_name_count_; }
+  TM_DEVICE const char* dump_name(std::uint32_t index) const { return dump_names_[index]; }
+
   // SPMD: the kernel runs once per block.
   TM_DEVICE Args& blocks(std::uint32_t count) {
     block_count_ = count;
@@ -114,6 +132,24 @@ class Args {
     return *this;
   }
 
+  TM_DEVICE void mark(std::uint32_t arg) {
+    if (arg < kTensorsMax + kScalarsMax) mark_for_dump(arg);
+  }
+  TM_DEVICE void mark(int arg) { mark(static_cast<std::uint32_t>(arg)); }
+  TM_DEVICE void mark(const char* name) {
+    if (dump_name_count_ == kDumpNamesMax) {
+      too_many_ = true;
+      return;
+    }
+    dump_names_[dump_name_count_++] = name;
+  }
+  TM_DEVICE void mark(const TensorRef& ref) {
+    for (std::uint32_t i = 0; i < tensor_count_; ++i)
+      if (tensor(i).access != Access::kOutput && tensor(i).ref.view.buffer == ref.view.buffer)
+        mark_for_dump(i);
+  }
+  static constexpr std::uint32_t kDumpNamesMax = 8;
+
   // Bytes: a submit must not pay for arguments it does not have.
   alignas(8) unsigned char tensors_[kTensorsMax * sizeof(Tensor)];
   StoredScalar scalars_[kScalarsMax];
@@ -127,6 +163,10 @@ class Args {
   bool sync_start_ = false;
   bool too_many_ = false;
   bool tensor_behind_scalar_ = false;
+  bool dump_all_ = false;
+  std::uint32_t dump_name_count_ = 0;
+  std::uint64_t dump_marks_ = 0;
+  const char* dump_names_[kDumpNamesMax];
 };
 
 }  // namespace tidemark

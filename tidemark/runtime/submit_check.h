@@ -10,6 +10,11 @@
 
 namespace tidemark {
 
+TM_DEVICE inline bool same_text(const char* one, const char* other) {
+  while (*one != 0 && *one == *other) ++one, ++other;
+  return *one == *other;
+}
+
 struct ArgProblem {
   std::uint32_t arg = ~0u;
   const char* text = nullptr;  // null: there is none
@@ -37,6 +42,21 @@ TM_DEVICE inline ArgProblem check_against(const KernelInfo& info, Args& args) {
       return {args.tensor_count() + i, "the kernel declares this scalar with another dtype"};
   }
   return {};
+}
+
+// Names given to dump() become marks. In a mix each kernel has the same argument list.
+TM_DEVICE inline ArgProblem resolve_dump_names(const KernelInfo& info, Args& args,
+                                               ArgProblem problem) {
+  for (std::uint32_t n = 0; n < args.dump_name_count() && problem.text == nullptr; ++n) {
+    bool found = false;
+    for (std::uint32_t i = 0; i < info.args.count; ++i) {
+      if (!same_text(info.args.items[i].name, args.dump_name(n))) continue;
+      args.mark_for_dump(i);
+      found = true;
+    }
+    if (!found) problem = {~0u, "dump(): the kernel declares no argument of this name"};
+  }
+  return problem;
 }
 
 // Rank and extents from which sizes can be computed without overflow.

@@ -58,7 +58,9 @@ struct alignas(64) TaskSlot {
   std::uint32_t fanin_spill;  // place of the first entry beyond the inline ones
 
   std::uint64_t info_offset;  // tensors that raw words stand for, where the program says so
+  std::uint64_t dump_marks;   // bit per argument, tensors first: dump() was said of it
   std::uint16_t info_count;
+  std::uint8_t raw_words;  // its arguments are words; what they mean only the program knows
 
   // Orchestrator only.
   std::uint64_t heap_mark, args_mark, dep_mark, fanin_mark;  // heads behind this task
@@ -81,6 +83,9 @@ struct alignas(64) TaskSlot {
   DeviceWord<std::uint32_t> next_block;   // not dispatched yet
   DeviceWord<std::uint32_t> released;     // consumers of its memory that are complete
   DeviceWord<std::uint32_t> state;
+  // Writers: the cores that run its parts, where arguments are dumped.
+  DeviceWord<std::uint32_t> dump_gate;  // 0: inputs not captured, 1: being captured, 2: captured
+  DeviceWord<std::uint32_t> dump_left;  // parts that have not ended
 
   std::uint32_t fanin[kFaninInline];  // orchestrator, as above
 };

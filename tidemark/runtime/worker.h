@@ -7,6 +7,7 @@
 #include "tidemark/record/recorder.h"
 #include "tidemark/runtime/kernel_list.h"
 #include "tidemark/runtime/runtime_memory.h"
+#include "tidemark/runtime/tensor_dumper.h"
 #include "tidemark/runtime/unit_line.h"
 #include "tidemark/runtime/unit_recorder.h"
 #include "tidemark/schema/task_span.h"
@@ -23,7 +24,8 @@ class Worker {
         bell_(memory.scheduler_bell(scheduler)),
         line_(status, memory.config().units().core(core)),
         core_(core),
-        spans_(recorder_of<Recorder<TaskSpan, Env>>(region, memory.config().lanes().spans(core))) {}
+        spans_(recorder_of<Recorder<TaskSpan, Env>>(region, memory.config().lanes().spans(core))),
+        dumper_(memory, region, core) {}
 
   // Until the scheduler says that there will be no more, or the run is ending.
   TM_DEVICE void run(Block& block) {
@@ -47,13 +49,14 @@ class Worker {
         line_.enter(UnitState::kIdle, Env::now_ticks());
     }
     spans_.close();
+    dumper_.close();
     line_.enter(UnitState::kLeft, Env::now_ticks());
   }
 
  private:
   TM_DEVICE void run_part(Block& block, std::uint64_t token) {
     const Dispatch dispatch = memory_.dispatch(core_, token);
-    const TaskSlot& slot = memory_.slot({dispatch.task});
+    TaskSlot& slot = memory_.slot({dispatch.task});
     const std::uint64_t begin_ticks = spans_.enabled() ? Env::ordered_ticks() : Env::now_ticks();
     line_.run(slot.id.value, dispatch.kernel, dispatch.block, begin_ticks);
     mailbox_.acknowledged.store_release(token + 1);
@@ -63,11 +66,15 @@ class Worker {
     args.block_count = slot.block_count;
     args.core = core_;
     args.task = slot.id;
+    if (dumper_.enabled()) dumper_.before(slot);
+    const std::uint64_t start_ticks = dumper_.enabled() ? Env::now_ticks() : begin_ticks;
     Kernels::run(dispatch.kernel, block, args);
+    const std::uint64_t end_ticks = spans_.enabled() ? Env::now_ticks() : 0;
+    if (dumper_.enabled()) dumper_.after(slot);
     if (spans_.enabled())
       spans_.write({.task_id = slot.id.value,
-                    .begin_ticks = begin_ticks,
-                    .end_ticks = Env::now_ticks(),
+                    .begin_ticks = start_ticks,
+                    .end_ticks = end_ticks,
                     .block = dispatch.block,
                     .kernel = dispatch.kernel,
                     .core = static_cast<std::uint16_t>(core_)});
@@ -79,6 +86,7 @@ class Worker {
   UnitLine line_;
   std::uint32_t core_;
   Recorder<TaskSpan, Env> spans_;
+  TensorDumper<Env> dumper_;
 };
 
 }  // namespace tidemark

@@ -85,6 +85,8 @@ void put_runtime(JsonWriter& json, const RuntimeConfig& config) {
   put(json, "swimlane_level", config.streams.swimlane_level);
   put(json, "edges", config.streams.edges);
   put(json, "scopes", config.streams.scopes);
+  put(json, "dump", config.streams.dump);
+  put(json, "dump_level", static_cast<std::uint32_t>(config.dump.level));
   put_key(json, "rings");
   json.StartArray();
   for (const auto& ring : config.rings) {
@@ -119,7 +121,9 @@ std::optional<RuntimeConfig> parse_runtime(const rapidjson::Value& document) {
   config.build = static_cast<BuildKind>(std::min(number("build"), 2u));
   config.streams = {.swimlane_level = std::min(number("swimlane_level"), kSwimlaneLevelMax),
                     .edges = std::min(number("edges"), 1u),
-                    .scopes = std::min(number("scopes"), 1u)};
+                    .scopes = std::min(number("scopes"), 1u),
+                    .dump = std::min(number("dump"), 1u)};
+  config.dump.level = static_cast<DumpLevel>(std::min(number("dump_level"), 4u));
   const auto* rings = get_member(*value, "rings");
   if (rings == nullptr || !rings->IsArray() || rings->Size() != kRingCount) return std::nullopt;
   for (std::uint32_t i = 0; i < kRingCount; ++i) {

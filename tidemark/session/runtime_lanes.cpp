@@ -34,6 +34,7 @@ std::vector<LaneRequest> runtime_lanes(const RuntimeConfig& config) {
         fmt::format("core {} ({})", core, core_type(core) == CoreType::kAic ? "aic" : "aiv");
     set(lanes.spans(core), StreamId::kSwimlane, units.core(core), name);
     set(lanes.events(core), StreamId::kEvents, units.core(core), name);
+    set(lanes.dump(core), StreamId::kDump, units.core(core), name);
   }
   return requests;
 }

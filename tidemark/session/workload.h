@@ -3,6 +3,7 @@
 // register_workload<W>() makes it known by name to the device and to the command line.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -27,12 +28,24 @@ struct WorkloadSetup {
   RuntimeConfig config;  // entry_bytes is not known yet
 };
 
+// One task, to be run again on memory of the host: its arguments stand in `memory` at the offsets
+// their views name.
+struct ReplayTask {
+  TaskId task;
+  std::uint16_t kernels[kKernelsMax] = {kNoKernel, kNoKernel, kNoKernel};
+  std::uint32_t block_count = 1;
+  std::vector<StoredTensor> tensors;
+  std::vector<StoredScalar> scalars;
+  std::vector<std::byte> memory;
+};
+
 struct WorkloadEntry {
   std::string name;
   std::string description;
   std::vector<WorkloadCase> cases;  // the first one is the default
   std::function<RuntimeLaunch(const WorkloadSetup&)> plan;
   std::vector<std::string> kernels;
+  std::function<void(ReplayTask&)> replay = {};
 };
 
 void add_workload(WorkloadEntry entry);
@@ -82,7 +95,8 @@ Expected<std::vector<std::byte>> build_on_host(DeviceMemory& device, const Runti
   memory.control().entry = data.args(layout.entry_offset);
   std::uint64_t offset = layout.entry_offset;
   for (const auto& buffer : data.buffers()) {
-    std::memcpy(memory.base() + offset, buffer.bytes.data(), buffer.bytes.size());
+    std::copy(buffer.bytes.begin(), buffer.bytes.end(),
+              reinterpret_cast<std::byte*>(memory.base()) + offset);
     offset += round_up(buffer.bytes.size(), kEntryAlign);
   }
   void* place = bytes.data();
@@ -122,6 +136,20 @@ RuntimeLaunch plan(const WorkloadSetup& setup) {
   return launch;
 }
 
+// Block after block, kernel after kernel.
+template <class Workload>
+void replay(ReplayTask& task) {
+  TaskArgs args(reinterpret_cast<unsigned char*>(task.memory.data()), task.tensors.data(),
+                static_cast<std::uint32_t>(task.tensors.size()), task.scalars.data(),
+                static_cast<std::uint32_t>(task.scalars.size()));
+  args.task = task.task;
+  args.block_count = task.block_count;
+  SimBlock block;
+  for (args.block = 0; args.block < task.block_count; ++args.block)
+    for (const std::uint16_t kernel : task.kernels)
+      if (kernel != kNoKernel) Workload::Kernels::run(kernel, block, args);
+}
+
 }  // namespace workload_detail
 
 template <class Workload>
@@ -131,7 +159,8 @@ void register_workload() {
                       .description = Workload::kDescription,
                       .cases = Workload::cases(),
                       .plan = &workload_detail::plan<Workload>,
-                      .kernels = {}};
+                      .kernels = {},
+                      .replay = &workload_detail::replay<Workload>};
   for (std::uint16_t i = 0; i < Workload::Kernels::kCount; ++i)
     entry.kernels.emplace_back(Workload::Kernels::info(i).name);
   add_workload(std::move(entry));

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dump tells the truth: every captured tensor and scalar equals, bit for bit, what a serial
+// executor computes with the same kernel functions, on every platform and runtime. Selection,
+// statistics, files, diff and replay as a person uses them.
+#include "tests/serial_executor.h"
+#include "tests/streams_fixture.h"
+#include "tidemark/analyze/dump_index.h"
+#include "tidemark/export/npy_file.h"
+#include "workloads/paged_attention.h"
+#include "workloads/vector_example.h"
+
+namespace tidemark {
+namespace {
+
+class Dump : public Streams {
+ protected:
+  // Every entry equals what the executor has, and nothing is missing.
+  void expect_truth(const std::string& directory, const SerialExecutor& expected) {
+    auto run = RunCapture::open(path(directory));
+    ASSERT_TRUE(run) << run.error().message;
+    const auto index = read_dump(*run);
+    ASSERT_TRUE(index) << index.error().message;
+    EXPECT_EQ(index->dropped + index->overwritten + index->malformed, 0u);
+    std::size_t tensors = 0, scalars = 0;
+    for (const auto& entry : index->entries) {
+      const SerialExecutor::Key key{entry.header.task_id, entry.header.stage,
+                                    entry.header.arg_index};
+      SCOPED_TRACE(fmt::format("{} stage {} argument {}", task_text(entry.header.task_id),
+                               entry.header.stage, entry.header.arg_index));
+      if (!entry.is_tensor()) {
+        ++scalars;
+        ASSERT_TRUE(expected.scalars.contains(key));
+        EXPECT_EQ(entry.header.scalar, expected.scalars.at(key).value);
+        EXPECT_EQ(entry.header.dtype, expected.scalars.at(key).dtype);
+        continue;
+      }
+      ++tensors;
+      ASSERT_TRUE(expected.tensors.contains(key));
+      const auto bytes = load_payload(*run, entry);
+      ASSERT_TRUE(bytes);
+      ASSERT_EQ(*bytes, expected.tensors.at(key)) << "other bytes";
+      TensorStats stats(static_cast<DType>(entry.header.dtype));
+      stats.add(bytes->data(), bytes->size());
+      EXPECT_EQ(entry.stats.hash, stats.result().hash);
+      EXPECT_EQ(entry.stats.max, stats.result().max);
+    }
+    EXPECT_EQ(tensors, expected.tensors.size());
+    EXPECT_EQ(scalars, expected.scalars.size());
+  }
+
+  template <class Workload>
+  SerialExecutor serial(const std::string& case_name) {
+    EntryData data;
+    WorkloadSetup setup;
+    setup.case_name = case_name;
+    setup.config.cluster_count = 1;
+    Workload::prepare(setup, data);
+    SerialExecutor executor(data);
+    executor.run<Workload>();
+    return executor;
+  }
+};
+
+TEST_F(Dump, EqualsASerialExecutionBitForBit) {
+  const SerialExecutor vector = serial<VectorExample>("default");
+  const SerialExecutor attention = serial<PagedAttention>("Small2");
+  EXPECT_EQ(vector.tasks, 5u);
+  EXPECT_EQ(attention.tasks, 33u);
+  for (const char* platform : {"sim", "a2a3sim", "a5sim"})
+    for (const char* runtime :
+         {"tensormap_and_ringbuffer", "aicpu_build_graph", "host_build_graph"}) {
+      SCOPED_TRACE(fmt::format("{} {}", platform, runtime));
+      run_ok(
+          fmt::format("run vector_example -p {} --runtime {} --dump-tensor --output-prefix r "
+                      "--force",
+                      platform, runtime));
+      expect_truth("r", vector);
+      run_ok(
+          fmt::format("run paged_attention --case Small2 -p {} --runtime {} --dump-tensor "
+                      "--page-bytes 4096 --output-prefix r --force",
+                      platform, runtime));
+      expect_truth("r", attention);
+      if (HasFailure()) return;
+    }
+}
+
+// 2 + 3 = 5; 5 + 1 = 6; 5 + 2 = 7; 6 * 7 = 42; 42 + 5 = 47.
+TEST_F(Dump, ManifestAndPayloadOfVectorExampleByHand) {
+  run_ok("run vector_example --dump-tensor --output-prefix r");
+  const auto json = json_of("r/tensor_dump/tensor_dump.json");
+  expect_fields(json,
+                "schema_version:i run_dir:s bin_format:o dump_level:s total_tensors:i "
+                "before_dispatch:i after_completion:i input_tensors:i output_tensors:i "
+                "inout_tensors:i truncated_tensors:i dropped_records:i dropped_overwrite:i "
+                "bin_file:s tensors:a");
+  EXPECT_STREQ(json["dump_level"].GetString(), "full");
+  EXPECT_EQ(json["total_tensors"].GetInt(), 15);  // 13 tensors and 2 scalars
+  EXPECT_EQ(json["before_dispatch"].GetInt(), 10);
+  EXPECT_EQ(json["after_completion"].GetInt(), 5);
+  const std::string bin = read(path("r/tensor_dump/tensor_dump.bin"));
+  EXPECT_EQ(bin.size(), 13u * 65536u);
+  const std::map<std::pair<std::string, int>, float> expected{
+      {{"0x0000000000000000", 0}, 2},  {{"0x0000000000000000", 1}, 3},
+      {{"0x0000000000000000", 2}, 5},  {{"0x0000000100000000", 0}, 5},
+      {{"0x0000000100000000", 1}, 6},  {{"0x0000000100000001", 0}, 5},
+      {{"0x0000000100000001", 1}, 7},  {{"0x0000000100000002", 0}, 6},
+      {{"0x0000000100000002", 1}, 7},  {{"0x0000000100000002", 2}, 42},
+      {{"0x0000000100000003", 0}, 42}, {{"0x0000000100000003", 1}, 5},
+      {{"0x0000000100000003", 2}, 47}};
+  std::size_t tensors = 0;
+  for (const auto& entry : json["tensors"].GetArray()) {
+    expect_fields(entry,
+                  "task_id:s kernel:s role:s stage:s arg_index:i kind:s dtype:s shape:a strides:a "
+                  "start_offset:i is_contiguous:b truncated:b overwritten:b bin_offset:i "
+                  "bin_size:i");
+    if (entry["kind"].GetString() == std::string("scalar")) {
+      EXPECT_EQ(entry["arg_index"].GetInt(), 2);
+      EXPECT_EQ(entry["bin_size"].GetInt(), 0);
+      const double value = entry["value"].GetDouble();
+      EXPECT_TRUE(value == 1.0 || value == 2.0);
+      EXPECT_STREQ(entry["scalar_value"].GetString(),
+                   value == 1.0 ? "0x000000003f800000" : "0x0000000040000000");
+      continue;
+    }
+    ++tensors;
+    const float value = expected.at({entry["task_id"].GetString(), entry["arg_index"].GetInt()});
+    EXPECT_EQ(entry["stats"]["min"].GetDouble(), value);
+    EXPECT_EQ(entry["stats"]["max"].GetDouble(), value);
+    EXPECT_EQ(entry["stats"]["mean"].GetDouble(), value);
+    EXPECT_EQ(entry["stats"]["l2"].GetDouble(), value * 128.0);
+    for (std::size_t i = 0; i < 16384; ++i) {
+      float element = 0;
+      std::memcpy(&element, bin.data() + entry["bin_offset"].GetUint64() + i * 4, 4);
+      ASSERT_EQ(element, value);
+    }
+  }
+  EXPECT_EQ(tensors, 13u);
+}
+
+TEST_F(Dump, LevelsAndSelectionsTakeWhatTheySay) {
+  const auto entries = [&](const std::string& flags) {
+    run_ok("run vector_example " + flags + " --output-prefix r --force");
+    return json_of("r/tensor_dump/tensor_dump.json");
+  };
+  const auto marked = entries("--dump-tensor=marked");
+  EXPECT_EQ(marked["tensors"].Size(), 0u);
+  EXPECT_TRUE(marked.HasMember("note")) << "it says why there is nothing";
+  const auto stats = entries("--dump-tensor=stats");
+  EXPECT_EQ(stats["tensors"].Size(), 15u);
+  for (const auto& entry : stats["tensors"].GetArray()) EXPECT_EQ(entry["bin_size"].GetInt(), 0);
+  EXPECT_EQ(entries("--dump-tensor --dump-select kernel=mul")["tensors"].Size(), 3u);
+  EXPECT_EQ(entries("--dump-tensor --dump-select kernel=mul,stage=after")["tensors"].Size(), 1u);
+  EXPECT_EQ(entries("--dump-tensor --dump-select task=r1t0..r1t1,role=input")["tensors"].Size(),
+            4u);  // two inputs, two scalars
+  EXPECT_EQ(entries("--dump-tensor --dump-select kernel=mul,arg=0 --dump-select "
+                    "kernel=add,arg=1")["tensors"]
+                .Size(),
+            3u);
+  const auto cut = entries("--dump-tensor --dump-max-bytes 1000 --dump-select kernel=mul");
+  for (const auto& entry : cut["tensors"].GetArray()) {
+    EXPECT_EQ(entry["bin_size"].GetInt(), 1000);
+    EXPECT_TRUE(entry["truncated"].GetBool());
+    EXPECT_EQ(entry["stats"]["zero"].GetInt(), 0) << "statistics are of everything";
+    EXPECT_EQ(entry["stats"]["l2"].GetDouble(), entry["stats"]["max"].GetDouble() * 128);
+  }
+  expect_refused("run vector_example --dump-select kernel=mul", 2, "--dump-tensor");
+  expect_refused("run vector_example --dump-tensor=nonsense", 2, "nonsense");
+  expect_refused("run vector_example --dump-tensor --dump-select kernel=nope", 2, "nope");
+  expect_refused("run vector_example --dump-tensor --dump-select task=x", 2, "task");
+  expect_refused("run vector_example --dump-tensor --dump-select when=hot", 2, "when");
+}
+
+TEST_F(Dump, FindsTheTaskThatMadeTheNan) {
+  const Finished broken = run("run nan_producer --dump-tensor --output-prefix broken");
+  EXPECT_EQ(broken.exit_code, 1);
+  run_ok("run nan_producer --case healthy --dump-tensor --output-prefix healthy");
+  const Finished found = run("dump broken --nan");
+  EXPECT_EQ(found.exit_code, 0);
+  const std::string guilty = found.out.substr(0, found.out.find(' '));
+  EXPECT_NE(found.out.find("is the first task that made a NaN"), std::string::npos) << found.out;
+  const Finished diff = run("dump diff healthy broken");
+  EXPECT_EQ(diff.exit_code, 1);
+  EXPECT_NE(diff.out.find("first divergence: " + guilty + ","), std::string::npos) << diff.out;
+  const Finished again = run(fmt::format("replay broken --task {}", guilty));
+  EXPECT_EQ(again.exit_code, 0) << again.out << again.error;
+  EXPECT_NE(again.out.find("reproduced"), std::string::npos);
+  EXPECT_NE(again.out.find("NaN"), std::string::npos) << again.out;
+  // By hashes alone, and across platforms.
+  EXPECT_EQ(run("run nan_producer --dump-tensor=stats -p a5sim --output-prefix hashes").exit_code,
+            1);
+  EXPECT_EQ(run("dump hashes --nan").out.substr(0, guilty.size()), guilty);
+  const Finished by_hash = run("dump diff healthy hashes");
+  EXPECT_NE(by_hash.out.find("first divergence: " + guilty + ","), std::string::npos)
+      << by_hash.out;
+  EXPECT_EQ(run("dump diff broken broken").exit_code, 0);
+  // Payload only where the NaN is made, and what it was made of.
+  EXPECT_EQ(
+      run("run nan_producer --dump-tensor --dump-select when=nan --output-prefix when").exit_code,
+      1);
+  std::size_t kept = 0;
+  const auto manifest = json_of("when/tensor_dump/tensor_dump.json");
+  for (const auto& entry : manifest["tensors"].GetArray()) {
+    if (entry["bin_size"].GetInt() == 0) continue;
+    ++kept;
+    EXPECT_STREQ(entry["task_id"].GetString(), "0x0000000000000004");
+    EXPECT_EQ(entry.HasMember("captured_after"), entry["role"].GetString() == std::string("input"));
+  }
+  EXPECT_EQ(kept, 2u);
+  EXPECT_EQ(guilty, "t4");
+}
+
+TEST_F(Dump, WritesFilesThatOtherToolsRead) {
+  run_ok("run paged_attention --case Small1 --dump-tensor --output-prefix r");
+  run_ok("dump r --kernel sf --stage after --export files --format npy");
+  std::size_t files = 0;
+  for (const auto& file : fs::directory_iterator(path("files"))) {
+    ++files;
+    const auto array = read_npy(file.path().string());
+    ASSERT_TRUE(array) << array.error().message;
+    EXPECT_FALSE(array->shape.empty());
+  }
+  EXPECT_GT(files, 0u);
+  run_ok("dump r --index 0");
+  EXPECT_NE(text_.find("[0,0"), std::string::npos) << text_.substr(0, 500);
+  run_ok("dump r --stats --limit 3");
+  EXPECT_NE(text_.find("more (--limit N shows them)"), std::string::npos) << text_;
+  run_ok("dump r --task r2t0 --export csv --format csv");
+  expect_refused("dump r --task nonsense", 2, "nonsense");
+  expect_refused("dump r --export x --format pdf", 2, "pdf");
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/analyze/dump_diff.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "tidemark/analyze/element_text.h"
+#include "tidemark/analyze/task_graph.h"
+#include "tidemark/runtime/kernel_info.h"
+
+namespace tidemark {
+namespace {
+
+using ArgumentKey = std::tuple<std::uint64_t, std::uint8_t, std::uint8_t>;
+
+ArgumentKey key_of(const DumpHeader& header) {
+  return {header.task_id, header.stage, header.arg_index};
+}
+
+bool same_meaning(const DumpHeader& a, const DumpHeader& b) {
+  if (a.kind != b.kind || a.dtype != b.dtype || a.rank != b.rank) return false;
+  return std::equal(a.extent, a.extent + a.rank, b.extent);
+}
+
+// How many representable numbers lie between two of one type; of integers, their distance.
+std::uint64_t ulps_between(DType dtype, const void* a, const void* b) {
+  const auto ordered = [](auto bits, auto sign) {
+    return (bits & sign) != 0 ? static_cast<std::int64_t>(sign) - static_cast<std::int64_t>(bits)
+                              : static_cast<std::int64_t>(bits);
+  };
+  const auto distance = [](std::int64_t one, std::int64_t other) {
+    return one > other ? static_cast<std::uint64_t>(one) - static_cast<std::uint64_t>(other)
+                       : static_cast<std::uint64_t>(other) - static_cast<std::uint64_t>(one);
+  };
+  const auto of = [&](auto zero, std::uint64_t sign) {
+    auto one = zero, two = zero;
+    std::memcpy(&one, a, sizeof(one));
+    std::memcpy(&two, b, sizeof(two));
+    return distance(ordered(std::uint64_t{one}, sign), ordered(std::uint64_t{two}, sign));
+  };
+  switch (dtype) {
+    case DType::kFloat32:
+      return of(std::uint32_t{}, std::uint64_t{1} << 31);
+    case DType::kFloat64:
+      return of(std::uint64_t{}, std::uint64_t{1} << 63);
+    case DType::kFloat16:
+    case DType::kBfloat16:
+      return of(std::uint16_t{}, std::uint64_t{1} << 15);
+    default:
+      break;
+  }
+  return static_cast<std::uint64_t>(
+      std::abs(element_as_double(dtype, a) - element_as_double(dtype, b)));
+}
+
+void compare_elements(DType dtype, const std::vector<unsigned char>& a,
+                      const std::vector<unsigned char>& b, const DiffTolerance& tolerance,
+                      ArgumentDiff& diff) {
+  const std::uint64_t size = dtype_bytes(dtype);
+  diff.elements = std::min(a.size(), b.size()) / size;
+  for (std::uint64_t i = 0; i < diff.elements; ++i) {
+    const unsigned char* one = a.data() + i * size;
+    const unsigned char* other = b.data() + i * size;
+    if (std::memcmp(one, other, size) == 0) continue;
+    const double x = element_as_double(dtype, one), y = element_as_double(dtype, other);
+    if (std::isnan(x) && std::isnan(y)) continue;
+    const double error = std::abs(x - y);
+    if (error <= tolerance.atol + tolerance.rtol * std::abs(y)) continue;
+    if (diff.differing++ == 0) diff.first_index = i;
+    const bool comparable = !std::isnan(error) && !std::isinf(error);
+    diff.max_abs = std::max(diff.max_abs, comparable ? error : HUGE_VAL);
+    diff.max_rel = std::max(diff.max_rel, comparable && y != 0 ? error / std::abs(y) : HUGE_VAL);
+    if (comparable) diff.max_ulp = std::max(diff.max_ulp, ulps_between(dtype, one, other));
+  }
+}
+
+// True: they differ.
+Expected<bool> compare(RunCapture& run_a, const DumpEntry& a, RunCapture& run_b, const DumpEntry& b,
+                       const DiffTolerance& tolerance, ArgumentDiff& diff) {
+  const auto dtype = static_cast<DType>(a.header.dtype);
+  if (!same_meaning(a.header, b.header)) {
+    diff.only_in_one = true;
+    return true;
+  }
+  if (!a.is_tensor()) {
+    const auto* one = reinterpret_cast<const unsigned char*>(&a.header.scalar);
+    const auto* other = reinterpret_cast<const unsigned char*>(&b.header.scalar);
+    compare_elements(dtype, {one, one + dtype_bytes(dtype)}, {other, other + dtype_bytes(dtype)},
+                     tolerance, diff);
+    return diff.differing > 0;
+  }
+  if (a.has_stats() && b.has_stats() && a.stats.hash == b.stats.hash) return false;
+  const bool has_payload = a.header.payload_bytes == a.header.logical_bytes &&
+                           b.header.payload_bytes == b.header.logical_bytes;
+  if (!has_payload) {
+    diff.by_hash = true;
+    return a.has_stats() && b.has_stats();
+  }
+  const auto bytes_a = load_payload(run_a, a);
+  if (!bytes_a) return tl::unexpected(bytes_a.error());
+  const auto bytes_b = load_payload(run_b, b);
+  if (!bytes_b) return tl::unexpected(bytes_b.error());
+  compare_elements(dtype, *bytes_a, *bytes_b, tolerance, diff);
+  return diff.differing > 0;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> tasks_in_order(RunCapture& run, const DumpIndex& index) {
+  std::vector<std::uint64_t> order;
+  if (run.has(StreamId::kEdges))
+    if (const auto graph = TaskGraph::load(run)) {
+      for (const std::uint32_t task : graph->in_order(graph->links()))
+        order.push_back(graph->tasks[task].task.task_id);
+      return order;
+    }
+  std::map<std::uint64_t, std::uint64_t> first_seen;  // by task
+  for (const auto& entry : index.entries) {
+    const auto [found, fresh] = first_seen.emplace(entry.header.task_id, entry.header.time_ticks);
+    if (!fresh) found->second = std::min(found->second, entry.header.time_ticks);
+  }
+  for (const auto& [task, ticks] : first_seen) order.push_back(task);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint64_t a, std::uint64_t b) { return first_seen[a] < first_seen[b]; });
+  return order;
+}
+
+Expected<DumpDiff> diff_dumps(RunCapture& one, RunCapture& other, const DiffTolerance& tolerance) {
+  const auto index_a = read_dump(one);
+  if (!index_a) return tl::unexpected(index_a.error());
+  const auto index_b = read_dump(other);
+  if (!index_b) return tl::unexpected(index_b.error());
+  std::map<ArgumentKey, const DumpEntry*> in_b;
+  for (const auto& entry : index_b->entries) in_b[key_of(entry.header)] = &entry;
+  DumpDiff result;
+  std::map<std::uint64_t, std::vector<ArgumentDiff>> by_task;
+  const auto start = [&](RunCapture& run, const DumpHeader& header) {
+    return ArgumentDiff{
+        .task_id = header.task_id,
+        .stage = header.stage,
+        .arg_index = header.arg_index,
+        .kernel = dump_kernel_name(run, header),
+        .is_output = header.stage == static_cast<std::uint8_t>(DumpStage::kAfterCompletion),
+        .is_tensor = header.kind == static_cast<std::uint8_t>(DumpKind::kTensor)};
+  };
+  for (const auto& entry : index_a->entries) {
+    ArgumentDiff diff = start(one, entry.header);
+    const auto found = in_b.find(key_of(entry.header));
+    if (found == in_b.end()) {
+      diff.only_in_one = true;
+      by_task[diff.task_id].push_back(diff);
+      continue;
+    }
+    ++result.compared;
+    const auto differ = compare(one, entry, other, *found->second, tolerance, diff);
+    in_b.erase(found);
+    if (!differ) return tl::unexpected(differ.error());
+    if (*differ) by_task[diff.task_id].push_back(diff);
+  }
+  for (const auto& [key, entry] : in_b) {
+    ArgumentDiff diff = start(other, entry->header);
+    diff.only_in_one = true;
+    by_task[diff.task_id].push_back(diff);
+  }
+  std::vector<std::uint64_t> order = tasks_in_order(one, *index_a);
+  for (const auto& [task, diffs] : by_task)
+    if (std::find(order.begin(), order.end(), task) == order.end()) order.push_back(task);
+  for (const std::uint64_t task : order) {
+    const auto found = by_task.find(task);
+    if (found == by_task.end()) continue;
+    const auto& diffs = found->second;
+    result.differences.insert(result.differences.end(), diffs.begin(), diffs.end());
+    // A scalar comes from the program itself: where one differs, that is where the runs part.
+    const bool inputs_differ = std::any_of(diffs.begin(), diffs.end(), [](const ArgumentDiff& d) {
+      return !d.is_output && d.is_tensor;
+    });
+    if (!inputs_differ) result.first_divergent.push_back(task);
+  }
+  return result;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/analyze/dump_index.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <tuple>
+
+#include "tidemark/runtime/dtype.h"
+#include "tidemark/runtime/kernel_info.h"
+#include "tidemark/runtime/task_slot.h"
+
+namespace tidemark {
+namespace {
+
+// A frame as its fragments come: the ends are kept, the payload is only located.
+class FrameCollector {
+ public:
+  explicit FrameCollector(std::vector<DumpEntry>& found, std::uint64_t& malformed)
+      : found_(found), malformed_(malformed) {}
+
+  void take(const Fragment& fragment, const IndexEntry& chunk, std::uint64_t chunk_offset) {
+    if (fragment.first) begin(fragment);
+    if (!under_way_ || fragment.frame_number != number_ || fragment.offset != next_offset_) {
+      under_way_ = false;  // an earlier fragment is missing
+      return;
+    }
+    next_offset_ += fragment.bytes.size();
+    split(fragment, chunk, chunk_offset);
+    if (!fragment.last) return;
+    under_way_ = false;
+    finish(fragment.total_bytes);
+  }
+
+ private:
+  void begin(const Fragment& fragment) {
+    under_way_ = true;
+    number_ = fragment.frame_number;
+    next_offset_ = 0;
+    head_bytes_ = tail_bytes_ = 0;
+    entry_ = {};
+  }
+
+  // Which bytes of the fragment are header, payload, statistics.
+  void split(const Fragment& fragment, const IndexEntry& chunk, std::uint64_t chunk_offset) {
+    std::uint64_t at = 0;
+    const std::uint64_t size = fragment.bytes.size();
+    if (head_bytes_ < sizeof(DumpHeader)) {
+      at = std::min<std::uint64_t>(size, sizeof(DumpHeader) - head_bytes_);
+      std::memcpy(head_ + head_bytes_, fragment.bytes.data(), at);
+      head_bytes_ += at;
+      if (head_bytes_ == sizeof(DumpHeader)) std::memcpy(&entry_.header, head_, sizeof(head_));
+    }
+    if (head_bytes_ < sizeof(DumpHeader)) return;
+    const std::uint64_t payload_end = sizeof(DumpHeader) + entry_.header.payload_bytes;
+    const std::uint64_t position = fragment.offset + at;
+    if (position < payload_end && at < size) {
+      const std::uint64_t part = std::min(size - at, payload_end - position);
+      entry_.payload.push_back({chunk, chunk_offset + at, part});
+      at += part;
+    }
+    const std::uint64_t rest = std::min<std::uint64_t>(size - at, sizeof(tail_) - tail_bytes_);
+    std::memcpy(tail_ + tail_bytes_, fragment.bytes.data() + at, rest);
+    tail_bytes_ += rest;
+  }
+
+  void finish(std::uint64_t total_bytes) {
+    const DumpHeader& header = entry_.header;
+    const bool has_stats = (header.flags & kDumpHasStats) != 0;
+    const std::uint64_t expected =
+        sizeof(DumpHeader) + header.payload_bytes + (has_stats ? sizeof(DumpStats) : 0);
+    if (head_bytes_ != sizeof(DumpHeader) || !is_sane(header) || total_bytes != expected) {
+      ++malformed_;
+      return;
+    }
+    if (has_stats) std::memcpy(&entry_.stats, tail_, sizeof(DumpStats));
+    found_.push_back(std::move(entry_));
+  }
+
+  // A device may have written anything.
+  static bool is_sane(const DumpHeader& header) {
+    if (header.magic != kDumpMagic || header.rank > kDumpRankMax) return false;
+    if (header.dtype >= kDTypeCount || header.kind < 1 || header.kind > 3) return false;
+    if (header.stage > static_cast<std::uint8_t>(DumpStage::kAtHang)) return false;
+    if (header.kind != static_cast<std::uint8_t>(DumpKind::kTensor))
+      return header.payload_bytes == 0;
+    std::uint64_t bytes = dtype_bytes(static_cast<DType>(header.dtype));
+    for (std::uint32_t i = 0; i < header.rank; ++i)
+      if (__builtin_mul_overflow(bytes, header.extent[i], &bytes)) return false;
+    return bytes == header.logical_bytes && header.payload_bytes <= bytes;
+  }
+
+  std::vector<DumpEntry>& found_;
+  std::uint64_t& malformed_;
+  bool under_way_ = false;
+  std::uint64_t number_ = 0, next_offset_ = 0;
+  std::uint64_t head_bytes_ = 0, tail_bytes_ = 0;
+  unsigned char head_[sizeof(DumpHeader)];
+  unsigned char tail_[sizeof(DumpStats)];
+  DumpEntry entry_;
+};
+
+}  // namespace
+
+Expected<DumpIndex> read_dump(RunCapture& run) {
+  if (!run.has(StreamId::kDump))
+    return failure(ErrorKind::kUsage, "{}: nothing was dumped; run with --dump-tensor",
+                   run.directory());
+  DumpIndex index;
+  std::vector<DumpEntry> all;
+  for (const LaneIndex lane : run.lanes_of(StreamId::kDump)) {
+    FrameCollector collector(all, index.malformed);
+    run.for_each_fragment_of(
+        lane, [&](const Fragment& fragment, const IndexEntry& chunk, std::uint64_t offset) {
+          collector.take(fragment, chunk, offset);
+        });
+  }
+  std::set<std::string> skipped;
+  for (auto& entry : all) {
+    if (entry.header.kind == static_cast<std::uint8_t>(DumpKind::kSkipped)) {
+      ++index.skipped_tasks;
+      skipped.insert(dump_kernel_name(run, entry.header));
+      continue;
+    }
+    index.entries.push_back(std::move(entry));
+  }
+  index.skipped_kernels.assign(skipped.begin(), skipped.end());
+  std::stable_sort(index.entries.begin(), index.entries.end(),
+                   [](const DumpEntry& a, const DumpEntry& b) {
+                     const auto key = [](const DumpHeader& header) {
+                       return std::tuple(header.task_id, header.stage, header.arg_index);
+                     };
+                     return key(a.header) < key(b.header);
+                   });
+  const auto losses = run.losses(StreamId::kDump);
+  if (!losses) return tl::unexpected(losses.error());
+  index.dropped = losses->dropped;
+  index.overwritten = losses->overwritten;
+  return index;
+}
+
+Expected<void> read_payload(RunCapture& run, const DumpEntry& entry,
+                            const std::function<void(std::span<const unsigned char>)>& fn) {
+  for (const DumpPiece& piece : entry.payload) {
+    const auto bytes = run.read_chunk(piece.chunk);
+    if (!bytes) return tl::unexpected(bytes.error());
+    if (piece.offset > bytes->size() || piece.bytes > bytes->size() - piece.offset)
+      return failure(ErrorKind::kDamage, "the capture changed while it was read");
+    fn(bytes->subspan(piece.offset, piece.bytes));
+  }
+  return {};
+}
+
+Expected<std::vector<unsigned char>> load_payload(RunCapture& run, const DumpEntry& entry) {
+  std::vector<unsigned char> all;
+  all.reserve(entry.header.payload_bytes);
+  auto read = read_payload(run, entry, [&](std::span<const unsigned char> bytes) {
+    all.insert(all.end(), bytes.begin(), bytes.end());
+  });
+  if (!read) return tl::unexpected(read.error());
+  return all;
+}
+
+std::string dump_kernel_name(const RunCapture& run, const DumpHeader& header) {
+  std::string text;
+  for (const std::uint16_t kernel : header.kernels)
+    if (kernel != kNoKernel) text += (text.empty() ? "" : "+") + run.kernel_name(kernel);
+  return text.empty() ? "none" : text;
+}
+
+const char* stage_text(std::uint8_t stage) {
+  switch (static_cast<DumpStage>(stage)) {
+    case DumpStage::kBeforeDispatch:
+      return "before_dispatch";
+    case DumpStage::kAfterCompletion:
+      return "after_completion";
+    case DumpStage::kAtHang:
+      return "at_hang";
+  }
+  return "unknown";
+}
+
+const char* role_text(std::uint8_t access) {
+  switch (static_cast<Access>(access)) {
+    case Access::kInput:
+    case Access::kNoDep:
+      return "input";
+    case Access::kOutput:
+    case Access::kOutputExisting:
+      return "output";
+    case Access::kInout:
+      return "inout";
+  }
+  return "unknown";
+}
+
+}  // namespace tidemark

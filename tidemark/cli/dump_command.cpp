@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// tidemark dump: what every task read and wrote. tidemark dump diff: where two runs part.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include <fmt/core.h>
+
+#include "tidemark/analyze/dump_diff.h"
+#include "tidemark/analyze/element_text.h"
+#include "tidemark/cli/command_line.h"
+#include "tidemark/cli/dump_files.h"
+#include "tidemark/cli/run_summary.h"
+
+namespace tidemark::cli {
+namespace {
+
+struct DumpArgs {
+  std::string run;
+  std::string task, kernel, stage, role;
+  std::optional<std::uint32_t> arg;
+  std::optional<std::size_t> index;
+  bool stats = false;
+  bool nan = false;
+  std::size_t limit = 50;
+  std::string export_dir;
+  std::string format = "txt";
+};
+
+struct DiffArgs {
+  std::string one, other;
+  DiffTolerance tolerance;
+  std::size_t limit = 20;
+};
+
+std::string shape_text(const DumpHeader& header) {
+  std::string text;
+  for (std::uint32_t i = 0; i < header.rank; ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : "x", header.extent[i]);
+  return text.empty() ? "-" : text;
+}
+
+std::string number(double value) { return fmt::format("{:.6g}", value); }
+
+void print_head(bool stats) {
+  fmt::print("  {:>5}  {:<12} {:<16} {:<6} {:>3} {:<6} {:<9} {:<16} {:>11}", "index", "task",
+             "kernel", "stage", "arg", "role", "dtype", "shape", "bytes");
+  if (stats)
+    fmt::print(" {:>12} {:>12} {:>12} {:>6} {:>6} {:>8}  {}", "min", "max", "mean", "nan", "inf",
+               "zero", "hash");
+  fmt::print("\n");
+}
+
+void print_entry(const RunCapture& run, std::size_t index, const DumpEntry& entry, bool stats) {
+  const DumpHeader& header = entry.header;
+  const auto dtype = static_cast<DType>(header.dtype);
+  fmt::print("  {:>5}  {:<12} {:<16} {:<6} {:>3} {:<6} {:<9} {:<16} {:>11}", index,
+             task_text(header.task_id), dump_kernel_name(run, header),
+             header.stage == 0   ? "before"
+             : header.stage == 1 ? "after"
+                                 : "hang",
+             header.arg_index, entry.is_tensor() ? role_text(header.access) : "scalar",
+             dtype_name(dtype),
+             entry.is_tensor() ? shape_text(header) : element_text(dtype, &header.scalar),
+             header.payload_bytes);
+  if (stats && entry.has_stats())
+    fmt::print(" {:>12} {:>12} {:>12} {:>6} {:>6} {:>8}  {:016x}", number(entry.stats.min),
+               number(entry.stats.max), number(entry.stats.mean), entry.stats.nan, entry.stats.inf,
+               entry.stats.zero, entry.stats.hash);
+  fmt::print("{}\n", (header.flags & kDumpTruncated) != 0 ? "  (cut)" : "");
+}
+
+// Which entries the filters leave, by their place in the list.
+Expected<std::vector<std::size_t>> filter(const RunCapture& run, const DumpIndex& index,
+                                          const DumpArgs& args) {
+  std::optional<std::uint64_t> task;
+  if (!args.task.empty()) {
+    task = parse_task(args.task);
+    if (!task)
+      return failure(ErrorKind::kUsage, "--task {}: not a task; write it as r1t42, t42 or 0x…",
+                     args.task);
+  }
+  if (!args.stage.empty() && args.stage != "before" && args.stage != "after" &&
+      args.stage != "at_hang")
+    return failure(ErrorKind::kUsage, "--stage {}: before, after or at_hang", args.stage);
+  if (!args.role.empty() && args.role != "input" && args.role != "output" && args.role != "inout")
+    return failure(ErrorKind::kUsage, "--role {}: input, output or inout", args.role);
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < index.entries.size(); ++i) {
+    const DumpHeader& header = index.entries[i].header;
+    const std::string stage = stage_text(header.stage);
+    if (args.index && *args.index != i) continue;
+    if (task && header.task_id != *task) continue;
+    if (!args.kernel.empty() && dump_kernel_name(run, header) != args.kernel) continue;
+    if (!args.stage.empty() && !stage.starts_with(args.stage)) continue;
+    if (!args.role.empty() && args.role != role_text(header.access)) continue;
+    if (args.arg && *args.arg != header.arg_index) continue;
+    found.push_back(i);
+  }
+  return found;
+}
+
+// The first task that made a NaN or an infinity of inputs that had none.
+int print_nan(RunCapture& run, const DumpIndex& index) {
+  std::set<std::uint64_t> bad_in, bad_out;
+  for (const auto& entry : index.entries) {
+    if (entry.stats.nan + entry.stats.inf == 0) continue;
+    const bool after = entry.header.stage == static_cast<std::uint8_t>(DumpStage::kAfterCompletion);
+    (after ? bad_out : bad_in).insert(entry.header.task_id);
+  }
+  for (const std::uint64_t task : tasks_in_order(run, index)) {
+    if (!bad_out.contains(task) || bad_in.contains(task)) continue;
+    fmt::print("{} is the first task that made a NaN or an infinity of inputs without one\n",
+               task_text(task));
+    print_head(true);
+    for (std::size_t i = 0; i < index.entries.size(); ++i)
+      if (index.entries[i].header.task_id == task) print_entry(run, i, index.entries[i], true);
+    fmt::print("{} task{} wrote one in all\n", bad_out.size(), bad_out.size() == 1 ? "" : "s");
+    return 0;
+  }
+  fmt::print("{}\n", bad_out.empty() ? "no task wrote a NaN or an infinity"
+                                     : "every task that wrote one had read one");
+  return 0;
+}
+
+void print_totals(const DumpIndex& index, std::size_t matching) {
+  std::uint64_t bytes = 0;
+  for (const auto& entry : index.entries) bytes += entry.header.payload_bytes;
+  fmt::print("  {} arguments, {} of payload", with_commas(index.entries.size()),
+             human_bytes(bytes));
+  if (matching != index.entries.size()) fmt::print("; {} match", with_commas(matching));
+  fmt::print("\n");
+  if (index.dropped + index.overwritten > 0)
+    fmt::print("  {} dropped, {} overwritten\n", with_commas(index.dropped),
+               with_commas(index.overwritten));
+  if (index.skipped_tasks > 0) {
+    std::string names;
+    for (const auto& kernel : index.skipped_kernels) names += (names.empty() ? "" : ", ") + kernel;
+    fmt::print("  {} tasks were skipped, their arguments are words that nobody described: {}\n",
+               with_commas(index.skipped_tasks), names);
+  }
+}
+
+int show(const DumpArgs& args) {
+  const auto directory = resolve_run(args.run);
+  if (!directory) return report_error(directory.error());
+  auto run = RunCapture::open(*directory);
+  if (!run) return report_error(run.error());
+  const auto index = read_dump(*run);
+  if (!index) return report_error(index.error());
+  if (args.nan) return print_nan(*run, *index);
+  const auto chosen = filter(*run, *index, args);
+  if (!chosen) return report_error(chosen.error());
+  if (!args.export_dir.empty()) {
+    const auto written = write_dump_files(*run, *index, *chosen, args.export_dir, args.format);
+    if (!written) return report_error(written.error());
+    fmt::print("{} files in {}\n", *written, args.export_dir);
+    return 0;
+  }
+  if (args.index && chosen->size() == 1) {
+    const auto text = dump_text(*run, index->entries[chosen->front()]);
+    if (!text) return report_error(text.error());
+    fmt::print("{}", *text);
+    return 0;
+  }
+  fmt::print("{}: {} on {}\n", *directory, run->description().run.workload,
+             run->description().run.platform);
+  print_totals(*index, chosen->size());
+  print_head(args.stats);
+  for (std::size_t i = 0; i < chosen->size() && i < args.limit; ++i)
+    print_entry(*run, (*chosen)[i], index->entries[(*chosen)[i]], args.stats);
+  if (chosen->size() > args.limit)
+    fmt::print("  ... {} more (--limit N shows them)\n", with_commas(chosen->size() - args.limit));
+  return 0;
+}
+
+void print_diff(const ArgumentDiff& diff) {
+  fmt::print("  {:<12} {:<16} {:<6} arg {:<3} ", task_text(diff.task_id), diff.kernel,
+             diff.stage == 0 ? "before" : "after", diff.arg_index);
+  if (diff.only_in_one)
+    fmt::print("is in one of the two only, or of another type or shape\n");
+  else if (diff.by_hash)
+    fmt::print("differs (by hash; no payload to say by how much)\n");
+  else
+    fmt::print("{} of {} elements, first [{}], max abs {} rel {} ulp {}\n",
+               with_commas(diff.differing), with_commas(diff.elements), diff.first_index,
+               number(diff.max_abs), number(diff.max_rel), with_commas(diff.max_ulp));
+}
+
+int show_diff(const DiffArgs& args) {
+  auto one = RunCapture::open(args.one);
+  if (!one) return report_error(one.error());
+  auto other = RunCapture::open(args.other);
+  if (!other) return report_error(other.error());
+  const auto diff = diff_dumps(*one, *other, args.tolerance);
+  if (!diff) return report_error(diff.error());
+  fmt::print("{} arguments compared, {} differ\n", with_commas(diff->compared),
+             with_commas(diff->differences.size()));
+  if (diff->differences.empty()) return 0;
+  if (diff->first_divergent.empty())
+    fmt::print("first divergence: none of the tasks that differ has inputs that agree\n");
+  else
+    fmt::print("first divergence: {}, whose inputs agree and whose outputs differ\n",
+               task_text(diff->first_divergent.front()));
+  for (std::size_t i = 0; i < diff->differences.size() && i < args.limit; ++i)
+    print_diff(diff->differences[i]);
+  if (diff->differences.size() > args.limit)
+    fmt::print("  ... {} more (--limit N shows them)\n",
+               with_commas(diff->differences.size() - args.limit));
+  return 1;
+}
+
+}  // namespace
+
+void add_dump_command(CLI::App& app, Outcome& outcome) {
+  auto* command = app.add_subcommand("dump", "What every task read and wrote");
+  auto args = std::make_shared<DumpArgs>();
+  command->add_option("run", args->run, "Directory of the run (default: the newest in outputs/)");
+  command->add_option("--task", args->task, "Only this task (r1t42, t42 or 0x…)");
+  command->add_option("--kernel", args->kernel, "Only tasks of this kernel");
+  command->add_option("--stage", args->stage, "before or after");
+  command->add_option("--role", args->role, "input, output or inout");
+  command->add_option("--arg", args->arg, "Only this argument (tensors first, then scalars)");
+  command->add_option("--index", args->index, "One entry of the list, with its elements");
+  command->add_flag("--stats", args->stats, "Also minimum, maximum, mean, NaN, hash");
+  command->add_flag("--nan", args->nan, "The first task that made a NaN or an infinity");
+  command->add_option("--limit", args->limit, "How many entries to list")->capture_default_str();
+  command->add_option("--export", args->export_dir, "Write each chosen entry to this directory");
+  command->add_option("--format", args->format, "txt, npy or csv")->capture_default_str();
+  auto* diff =
+      command->add_subcommand("diff", "Where two runs part: first divergence, then the rest");
+  auto diff_args = std::make_shared<DiffArgs>();
+  diff->add_option("a", diff_args->one, "Directory of a run")->required();
+  diff->add_option("b", diff_args->other, "Directory of another run")->required();
+  diff->add_option("--rtol", diff_args->tolerance.rtol, "Relative tolerance")
+      ->capture_default_str();
+  diff->add_option("--atol", diff_args->tolerance.atol, "Absolute tolerance")
+      ->capture_default_str();
+  diff->add_option("--limit", diff_args->limit, "How many differences to list")
+      ->capture_default_str();
+  diff->callback([diff_args, &outcome] { outcome.exit_code = show_diff(*diff_args); });
+  command->callback([args, command, &outcome] {
+    if (command->get_subcommands().empty()) outcome.exit_code = show(*args);
+  });
+}
+
+}  // namespace tidemark::cli

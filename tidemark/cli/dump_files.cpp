@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/cli/dump_files.h"
+
+#include "tidemark/analyze/element_text.h"
+#include "tidemark/export/npy_file.h"
+#include "tidemark/export/part_file.h"
+
+namespace tidemark::cli {
+namespace {
+
+constexpr std::uint64_t kGridColumnsMax = 16;
+constexpr std::uint64_t kTextElementsMax = 1u << 20;
+
+// i as [a,b,c] in the entry's shape.
+std::string index_text(const DumpHeader& header, std::uint64_t i) {
+  std::uint64_t indices[kDumpRankMax] = {};
+  for (std::uint32_t dim = header.rank; dim-- > 0;) {
+    indices[dim] = i % header.extent[dim];
+    i /= header.extent[dim];
+  }
+  std::string text = "[";
+  for (std::uint32_t dim = 0; dim < header.rank; ++dim)
+    text += fmt::format("{}{}", dim == 0 ? "" : ",", indices[dim]);
+  return text + "]";
+}
+
+std::string head_text(const RunCapture& run, const DumpEntry& entry) {
+  const DumpHeader& header = entry.header;
+  std::string text =
+      fmt::format("task      {}\nkernel    {}\nargument  {} ({}, {})\ndtype     {}\n",
+                  task_text(header.task_id), dump_kernel_name(run, header), header.arg_index,
+                  role_text(header.access), stage_text(header.stage),
+                  dtype_name(static_cast<DType>(header.dtype)));
+  const auto list = [&](const char* name, const std::uint64_t* values) {
+    text += fmt::format("{:<10}", name);
+    for (std::uint32_t i = 0; i < header.rank; ++i)
+      text += fmt::format("{}{}", i == 0 ? "[" : ", ", values[i]);
+    text += header.rank == 0 ? "-\n" : "]\n";
+  };
+  list("shape", header.extent);
+  list("strides", header.stride);
+  text += fmt::format("offset    {}\n", header.start_offset);
+  if (entry.has_stats())
+    text +=
+        fmt::format("stats     min {} max {} mean {} l2 {} nan {} inf {} zero {} hash {:016x}\n",
+                    entry.stats.min, entry.stats.max, entry.stats.mean, entry.stats.l2,
+                    entry.stats.nan, entry.stats.inf, entry.stats.zero, entry.stats.hash);
+  if (header.payload_bytes < header.logical_bytes)
+    text += fmt::format("payload   {} of {} bytes\n", header.payload_bytes, header.logical_bytes);
+  return text;
+}
+
+std::string csv_text(const DumpHeader& header, const std::vector<unsigned char>& bytes) {
+  const auto dtype = static_cast<DType>(header.dtype);
+  const std::uint64_t size = dtype_bytes(dtype);
+  const std::uint64_t columns = header.rank == 0 ? 1 : header.extent[header.rank - 1];
+  std::string text;
+  for (std::uint64_t i = 0; i * size + size <= bytes.size(); ++i)
+    text += element_text(dtype, bytes.data() + i * size) + ((i + 1) % columns == 0 ? "\n" : ",");
+  return text;
+}
+
+}  // namespace
+
+Expected<std::string> dump_text(RunCapture& run, const DumpEntry& entry) {
+  const DumpHeader& header = entry.header;
+  const auto dtype = static_cast<DType>(header.dtype);
+  std::string text = head_text(run, entry);
+  if (!entry.is_tensor())
+    return text + fmt::format("value     {}\n", element_text(dtype, &header.scalar));
+  const auto bytes = load_payload(run, entry);
+  if (!bytes) return tl::unexpected(bytes.error());
+  const std::uint64_t size = dtype_bytes(dtype);
+  const std::uint64_t count = std::min(bytes->size() / size, kTextElementsMax);
+  const std::uint64_t columns =
+      header.rank == 0 ? 1 : std::min(header.extent[header.rank - 1], kGridColumnsMax);
+  text += "\n";
+  for (std::uint64_t i = 0; i < count; ++i)
+    text += fmt::format("{:>14}{}", element_text(dtype, bytes->data() + i * size),
+                        (i + 1) % columns == 0 || i + 1 == count ? "\n" : " ");
+  text += "\n";
+  for (std::uint64_t i = 0; i < count; ++i)
+    text += fmt::format("{} = {}\n", index_text(header, i),
+                        element_text(dtype, bytes->data() + i * size));
+  return text;
+}
+
+Expected<std::size_t> write_dump_files(RunCapture& run, const DumpIndex& index,
+                                       const std::vector<std::size_t>& chosen,
+                                       const std::string& directory, const std::string& format) {
+  if (format != "txt" && format != "npy" && format != "csv")
+    return failure(ErrorKind::kUsage, "--format {}: txt, npy or csv", format);
+  std::size_t written = 0;
+  for (const std::size_t i : chosen) {
+    const DumpEntry& entry = index.entries[i];
+    const DumpHeader& header = entry.header;
+    if (format != "txt" && entry.is_tensor() && header.payload_bytes < header.logical_bytes)
+      continue;  // there is nothing to write, or not all of it
+    const std::string path = fmt::format("{}/{}_{}_arg{}.{}", directory, task_text(header.task_id),
+                                         header.stage == 0   ? "before"
+                                         : header.stage == 1 ? "after"
+                                                             : "at_hang",
+                                         header.arg_index, format);
+    Expected<void> done;
+    if (format == "txt") {
+      const auto text = dump_text(run, entry);
+      if (!text) return tl::unexpected(text.error());
+      auto file = PartFile::create(path);
+      if (!file) return tl::unexpected(file.error());
+      file->write(*text);
+      done = file->finish();
+    } else {
+      NpyArray array{.dtype = static_cast<DType>(header.dtype), .shape = {}, .bytes = {}};
+      if (entry.is_tensor()) {
+        auto bytes = load_payload(run, entry);
+        if (!bytes) return tl::unexpected(bytes.error());
+        array.bytes = std::move(*bytes);
+        array.shape.assign(header.extent, header.extent + header.rank);
+      } else {
+        const auto* value = reinterpret_cast<const unsigned char*>(&header.scalar);
+        array.bytes.assign(value, value + dtype_bytes(array.dtype));
+      }
+      if (format == "npy") {
+        done = write_npy(path, array);
+      } else {
+        auto file = PartFile::create(path);
+        if (!file) return tl::unexpected(file.error());
+        file->write(csv_text(header, array.bytes));
+        done = file->finish();
+      }
+    }
+    if (!done) return tl::unexpected(done.error());
+    ++written;
+  }
+  return written;
+}
+
+}  // namespace tidemark::cli

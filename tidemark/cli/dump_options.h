@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flags that say which arguments of which tasks are dumped.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "tidemark/base/expected.h"
+#include "tidemark/runtime/dump_selection.h"
+
+namespace tidemark::cli {
+
+struct DumpOptions {
+  std::string level;  // empty: off
+  std::vector<std::string> selects;
+  std::uint64_t max_bytes = 0;
+};
+
+void bind_dump_options(CLI::App& command, DumpOptions& options);
+// Checks and translates; the error names the flag and the part of it.
+Expected<DumpSelection> plan_dump(const DumpOptions& options,
+                                  const std::vector<std::string>& kernels);
+
+}  // namespace tidemark::cli

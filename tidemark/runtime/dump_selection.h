@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of the arguments is dumped: a level, and rules that narrow it. Fixed before launch.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/runtime/kernel_info.h"
+#include "tidemark/schema/dump_frame.h"
+
+namespace tidemark {
+
+enum class DumpLevel : std::uint32_t {
+  kOff = 0,
+  kFull,    // everything
+  kMarked,  // what the orchestration marked with dump()
+  kMeta,    // metadata and scalars of everything, payload of what is marked
+  kStats,   // metadata, scalars and statistics of everything, no payload
+};
+
+// When payload is kept, by what the statistics say.
+enum class DumpWhen : std::uint32_t { kAlways = 0, kNan, kInf, kAbsMaxAbove };
+
+inline constexpr std::uint32_t kDumpRulesMax = 6;
+inline constexpr std::uint32_t kDumpKernelsMax = 64;
+
+// One --dump-select; an argument is taken if any rule takes it.
+struct DumpRule {
+  std::uint64_t kernels = ~std::uint64_t{0};  // bit per kernel
+  std::uint64_t first_task = 0, last_task = ~std::uint64_t{0};
+  std::uint64_t args = ~std::uint64_t{0};  // bit per argument, tensors first
+  std::uint32_t stages = ~0u;              // bit per DumpStage
+  std::uint32_t roles = ~0u;               // bit per Access
+  DumpWhen when = DumpWhen::kAlways;
+  std::uint32_t reserved = 0;
+  double above = 0;
+};
+
+struct DumpSelection {
+  DumpLevel level = DumpLevel::kOff;
+  std::uint32_t rule_count = 0;  // 0: everything the level says
+  std::uint64_t max_bytes = 0;   // of one payload; 0: no limit
+  std::uint64_t scratch_bytes = 0;
+  DumpRule rules[kDumpRulesMax];
+
+  TM_DEVICE constexpr bool on() const { return level != DumpLevel::kOff; }
+};
+
+}  // namespace tidemark

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// A core's side of the dump: the arguments of a task before its kernel and after it, gathered and
+// measured in one pass, straight into the pages of the recorder. A task of many parts is captured
+// once: the first part captures before any other runs, the last one to end captures what it wrote.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "tidemark/record/frame_writer.h"
+#include "tidemark/runtime/runtime_memory.h"
+#include "tidemark/runtime/tensor_gather.h"
+#include "tidemark/runtime/tensor_stats.h"
+#include "tidemark/runtime/unit_recorder.h"
+
+namespace tidemark {
+
+// The bytes of one dumped argument, in their order: header, payload, statistics.
+class DumpSource {
+ public:
+  TM_DEVICE DumpSource(const DumpHeader& header, const unsigned char* memory,
+                       const TensorView* view)
+      : header_(header),
+        gather_(memory, view != nullptr ? *view : TensorView{}),
+        stats_(static_cast<DType>(header.dtype)),
+        payload_left_(header.payload_bytes),
+        has_stats_((header.flags & kDumpHasStats) != 0) {
+    if (view == nullptr) payload_left_ = 0;
+  }
+
+  TM_DEVICE static std::uint64_t total_bytes(const DumpHeader& header) {
+    return sizeof(DumpHeader) + header.payload_bytes +
+           ((header.flags & kDumpHasStats) != 0 ? sizeof(DumpStats) : 0);
+  }
+  TM_DEVICE void read(unsigned char* to, std::uint64_t bytes) {
+    std::uint64_t done = copy(to, bytes, &header_, sizeof(header_), header_done_);
+    if (done < bytes && payload_left_ > 0) {
+      const std::uint64_t part = bytes - done < payload_left_ ? bytes - done : payload_left_;
+      gather_.read(to + done, part);
+      if (has_stats_) stats_.add(to + done, part);
+      payload_left_ -= part;
+      done += part;
+    }
+    if (done == bytes) return;
+    if (trailer_done_ == 0) trailer_ = finish_stats();
+    copy(to + done, bytes - done, &trailer_, sizeof(trailer_), trailer_done_);
+  }
+  // Of all elements, also those that are not kept.
+  TM_DEVICE DumpStats finish_stats() {
+    unsigned char piece[kPieceBytes];
+    while (gather_.left_bytes() > 0) {
+      const std::uint64_t got = gather_.read(piece, sizeof(piece));
+      stats_.add(piece, got);
+    }
+    return stats_.result();
+  }
+
+ private:
+  static constexpr std::uint64_t kPieceBytes = 4096;
+  TM_DEVICE static std::uint64_t copy(unsigned char* to, std::uint64_t bytes, const void* from,
+                                      std::uint64_t size, std::uint64_t& done) {
+    const std::uint64_t part = size - done < bytes ? size - done : bytes;
+    ::memcpy(to, static_cast<const unsigned char*>(from) + done, part);
+    done += part;
+    return part;
+  }
+
+  DumpHeader header_;
+  TensorGather gather_;
+  TensorStats stats_;
+  DumpStats trailer_;
+  std::uint64_t payload_left_;
+  std::uint64_t header_done_ = 0, trailer_done_ = 0;
+  bool has_stats_;
+};
+
+template <class Env>
+class TensorDumper {
+ public:
+  TM_DEVICE TensorDumper(const RuntimeMemory& memory, const RegionView* region, std::uint32_t core)
+      : memory_(memory),
+        frames_(recorder_of<FrameWriter<Env>>(region, memory.config().lanes().dump(core))),
+        selection_(memory.config().dump),
+        core_(static_cast<std::uint16_t>(core)) {}
+
+  TM_DEVICE TM_INLINE bool enabled() const { return frames_.enabled(); }
+  TM_DEVICE void close() { frames_.close(); }
+
+  TM_DEVICE void before(TaskSlot& slot) {
+    if (is_single(slot)) return capture(slot, DumpStage::kBeforeDispatch);
+    std::uint32_t seen = kUntouched;
+    if (slot.dump_gate.replace(seen, kCapturing)) {
+      capture(slot, DumpStage::kBeforeDispatch);
+      slot.dump_gate.store_release(kCaptured);  // [inputs captured]
+      return;
+    }
+    for (std::uint32_t round = 0; slot.dump_gate.load_acquire() != kCaptured; ++round)
+      Env::take_turn(round);
+  }
+  TM_DEVICE void after(TaskSlot& slot) {
+    if (is_single(slot) || slot.dump_left.subtract(1) == 1)
+      capture(slot, DumpStage::kAfterCompletion);
+  }
+
+ private:
+  static constexpr std::uint32_t kUntouched = 0, kCapturing = 1, kCaptured = 2;
+
+  TM_DEVICE static bool is_single(const TaskSlot& slot) {
+    return slot.block_count == 1 && slot.shape != TaskShape::kMix;
+  }
+  struct Arguments {
+    const StoredTensor* tensors;
+    std::uint32_t tensor_count;
+    const StoredScalar* scalars;
+    std::uint32_t scalar_count;
+  };
+  TM_DEVICE Arguments arguments_of(const TaskSlot& slot) const {
+    if (slot.info_count > 0)
+      return {memory_.template at<StoredTensor>(slot.info_offset), slot.info_count,
+              memory_.scalars(slot), 0};
+    return {memory_.tensors(slot), slot.tensor_count, memory_.scalars(slot), slot.scalar_count};
+  }
+
+  TM_DEVICE void capture(const TaskSlot& slot, DumpStage stage) {
+    if (slot.raw_words != 0 && slot.info_count == 0) {
+      if (stage == DumpStage::kBeforeDispatch) tell_skipped(slot);
+      return;
+    }
+    const Arguments args = arguments_of(slot);
+    const bool conditional = stage == DumpStage::kAfterCompletion && has_condition(slot);
+    bool matched = false;
+    const bool poisoned = conditional && reads_what_matches(slot, args);
+    for (std::uint32_t i = 0; i < args.tensor_count; ++i)
+      if (belongs(args.tensors[i].access, stage))
+        matched |= dump_tensor(slot, stage, args.tensors[i], i, {.poisoned = poisoned});
+    // Where payload depends on what came out, inputs are looked at once that is known.
+    if (conditional)
+      for (std::uint32_t i = 0; i < args.tensor_count; ++i)
+        if (is_input(args.tensors[i].access))
+          dump_tensor(slot, DumpStage::kBeforeDispatch, args.tensors[i], i,
+                      {.late = true, .forced = matched});
+    if (stage != DumpStage::kBeforeDispatch) return;
+    for (std::uint32_t i = 0; i < args.scalar_count; ++i)
+      dump_scalar(slot, args.scalars[i], args.tensor_count + i);
+  }
+
+  TM_DEVICE static bool is_input(std::uint8_t access) {
+    return access == static_cast<std::uint8_t>(Access::kInput) ||
+           access == static_cast<std::uint8_t>(Access::kNoDep);
+  }
+  TM_DEVICE static bool belongs(std::uint8_t access, DumpStage stage) {
+    if (access == static_cast<std::uint8_t>(Access::kInout)) return true;
+    return is_input(access) == (stage == DumpStage::kBeforeDispatch);
+  }
+
+  // A NaN is kept where it is made, not wherever it is handed on.
+  TM_DEVICE bool reads_what_matches(const TaskSlot& slot, const Arguments& args) const {
+    for (std::uint32_t i = 0; i < args.tensor_count; ++i) {
+      if (!is_input(args.tensors[i].access)) continue;
+      for (std::uint32_t r = 0; r < selection_.rule_count; ++r) {
+        const DumpRule& rule = selection_.rules[r];
+        if (rule.when != DumpWhen::kNan && rule.when != DumpWhen::kInf) continue;
+        if (takes_kernel(rule, slot) && matches(rule, stats_of(args.tensors[i].view))) return true;
+      }
+    }
+    return false;
+  }
+  TM_DEVICE DumpStats stats_of(const TensorView& view) const {
+    DumpHeader header;
+    header.dtype = static_cast<std::uint8_t>(view.dtype);
+    header.flags = kDumpHasStats;
+    return DumpSource(header, memory_.base(), &view).finish_stats();
+  }
+
+  // The first rule that takes the argument; null where there are rules and none does.
+  TM_DEVICE const DumpRule* rule_for(const TaskSlot& slot, DumpStage stage, std::uint32_t arg,
+                                     std::uint8_t access) const {
+    for (std::uint32_t i = 0; i < selection_.rule_count; ++i) {
+      const DumpRule& rule = selection_.rules[i];
+      if (slot.id.value < rule.first_task || slot.id.value > rule.last_task) continue;
+      if ((rule.args >> arg & 1) == 0) continue;
+      if ((rule.stages >> static_cast<std::uint32_t>(stage) & 1) == 0) continue;
+      if ((rule.roles >> access & 1) == 0 || !takes_kernel(rule, slot)) continue;
+      return &rule;
+    }
+    return nullptr;
+  }
+  TM_DEVICE static bool takes_kernel(const DumpRule& rule, const TaskSlot& slot) {
+    if (rule.kernels == ~std::uint64_t{0}) return true;
+    for (const std::uint16_t kernel : slot.kernels)
+      if (kernel < kDumpKernelsMax && (rule.kernels >> kernel & 1) != 0) return true;
+    return false;
+  }
+  TM_DEVICE bool has_condition(const TaskSlot& slot) const {
+    for (std::uint32_t i = 0; i < selection_.rule_count; ++i) {
+      const DumpRule& rule = selection_.rules[i];
+      if (rule.when != DumpWhen::kAlways && slot.id.value >= rule.first_task &&
+          slot.id.value <= rule.last_task && takes_kernel(rule, slot))
+        return true;
+    }
+    return false;
+  }
+  TM_DEVICE static bool is_marked(const TaskSlot& slot, std::uint32_t arg) {
+    return (slot.dump_marks >> arg & 1) != 0;
+  }
+  TM_DEVICE bool wants_entry(const TaskSlot& slot, std::uint32_t arg) const {
+    return selection_.level != DumpLevel::kMarked || is_marked(slot, arg);
+  }
+  TM_DEVICE bool wants_payload(const TaskSlot& slot, std::uint32_t arg) const {
+    switch (selection_.level) {
+      case DumpLevel::kFull:
+        return true;
+      case DumpLevel::kMarked:
+      case DumpLevel::kMeta:
+        return is_marked(slot, arg);
+      default:
+        return false;
+    }
+  }
+  TM_DEVICE static bool matches(const DumpRule& rule, const DumpStats& stats) {
+    switch (rule.when) {
+      case DumpWhen::kAlways:
+        return true;
+      case DumpWhen::kNan:
+        return stats.nan > 0;
+      case DumpWhen::kInf:
+        return stats.inf > 0;
+      case DumpWhen::kAbsMaxAbove:
+        return stats.max > rule.above || -stats.min > rule.above;
+    }
+    return false;
+  }
+
+  TM_DEVICE DumpHeader header_of(const TaskSlot& slot, DumpStage stage, std::uint32_t arg) const {
+    DumpHeader header;
+    header.core = core_;
+    header.stage = static_cast<std::uint8_t>(stage);
+    header.task_id = slot.id.value;
+    header.time_ticks = Env::now_ticks();
+    for (std::uint32_t i = 0; i < kKernelsMax; ++i) header.kernels[i] = slot.kernels[i];
+    header.arg_index = static_cast<std::uint8_t>(arg);
+    header.block_count = slot.block_count;
+    return header;
+  }
+
+  struct Circumstances {
+    bool late = false;      // an input, captured after the kernel
+    bool forced = false;    // its task's outputs matched
+    bool poisoned = false;  // an input matched already
+  };
+  // True if the statistics matched a condition.
+  TM_DEVICE bool dump_tensor(const TaskSlot& slot, DumpStage stage, const StoredTensor& tensor,
+                             std::uint32_t arg, const Circumstances& when) {
+    if (!wants_entry(slot, arg)) return false;
+    const DumpRule* rule = rule_for(slot, stage, arg, tensor.access);
+    if (rule == nullptr && selection_.rule_count > 0 && !when.forced) return false;
+    const bool conditional = rule != nullptr && rule->when != DumpWhen::kAlways;
+    // Pure inputs of a conditional rule wait until the outputs are known.
+    if (conditional && !when.late && is_input(tensor.access)) return false;
+    if (when.late && !conditional && !when.forced) return false;
+    DumpHeader header = header_of(slot, stage, arg);
+    const TensorView& view = tensor.view;
+    header.kind = static_cast<std::uint8_t>(DumpKind::kTensor);
+    header.access = tensor.access;
+    header.dtype = static_cast<std::uint8_t>(view.dtype);
+    header.rank = static_cast<std::uint8_t>(view.shape.rank);
+    header.start_offset = view.offset;
+    header.logical_bytes = view.element_count() * dtype_bytes(view.dtype);
+    header.flags = kDumpHasStats;
+    if (when.late) header.flags |= kDumpCapturedAfter;
+    for (std::uint32_t i = 0; i < view.shape.rank && i < kDumpRankMax; ++i) {
+      header.extent[i] = view.shape.extent[i];
+      header.stride[i] = view.stride[i];
+    }
+    bool matched = false;
+    bool payload = wants_payload(slot, arg);
+    if (conditional) {
+      matched = !when.poisoned && !when.late && matches(*rule, stats_of(view));
+      payload = payload && (matched || when.forced);
+    }
+    if (payload) {
+      header.payload_bytes = header.logical_bytes;
+      if (selection_.max_bytes > 0 && header.payload_bytes > selection_.max_bytes) {
+        header.payload_bytes = selection_.max_bytes / 8 * 8;
+        header.flags |= kDumpTruncated;
+      }
+    }
+    DumpSource source(header, memory_.base(), &view);
+    frames_.write_from(source, DumpSource::total_bytes(header));
+    return matched;
+  }
+
+  TM_DEVICE void dump_scalar(const TaskSlot& slot, const StoredScalar& scalar, std::uint32_t arg) {
+    if (!wants_entry(slot, arg)) return;
+    const auto input = static_cast<std::uint8_t>(Access::kInput);
+    if (selection_.rule_count > 0 &&
+        rule_for(slot, DumpStage::kBeforeDispatch, arg, input) == nullptr)
+      return;
+    DumpHeader header = header_of(slot, DumpStage::kBeforeDispatch, arg);
+    header.kind = static_cast<std::uint8_t>(DumpKind::kScalar);
+    header.access = input;
+    header.dtype = static_cast<std::uint8_t>(scalar.dtype);
+    header.scalar = scalar.value;
+    DumpSource source(header, memory_.base(), nullptr);
+    frames_.write_from(source, DumpSource::total_bytes(header));
+  }
+
+  TM_DEVICE void tell_skipped(const TaskSlot& slot) {
+    DumpHeader header = header_of(slot, DumpStage::kBeforeDispatch, 0);
+    header.kind = static_cast<std::uint8_t>(DumpKind::kSkipped);
+    DumpSource source(header, memory_.base(), nullptr);
+    frames_.write_from(source, DumpSource::total_bytes(header));
+  }
+
+  RuntimeMemory memory_;
+  FrameWriter<Env> frames_;
+  DumpSelection selection_;
+  std::uint16_t core_;
+};
+
+}  // namespace tidemark
