@@ -19,7 +19,7 @@ class FrameCollector {
   explicit FrameCollector(std::vector<DumpEntry>& found, std::uint64_t& malformed)
       : found_(found), malformed_(malformed) {}
 
-  void take(const Fragment& fragment, const IndexEntry& chunk, std::uint64_t chunk_offset) {
+  void take(const Fragment& fragment, std::uint32_t chunk, std::uint64_t chunk_offset) {
     if (fragment.first) begin(fragment);
     if (!under_way_ || fragment.frame_number != number_ || fragment.offset != next_offset_) {
       under_way_ = false;  // an earlier fragment is missing
@@ -42,7 +42,7 @@ class FrameCollector {
   }
 
   // Which bytes of the fragment are header, payload, statistics.
-  void split(const Fragment& fragment, const IndexEntry& chunk, std::uint64_t chunk_offset) {
+  void split(const Fragment& fragment, std::uint32_t chunk, std::uint64_t chunk_offset) {
     std::uint64_t at = 0;
     const std::uint64_t size = fragment.bytes.size();
     if (head_bytes_ < sizeof(DumpHeader)) {
@@ -56,7 +56,8 @@ class FrameCollector {
     const std::uint64_t position = fragment.offset + at;
     if (position < payload_end && at < size) {
       const std::uint64_t part = std::min(size - at, payload_end - position);
-      entry_.payload.push_back({chunk, chunk_offset + at, part});
+      entry_.payload.push_back(
+          {chunk, static_cast<std::uint32_t>(chunk_offset + at), static_cast<std::uint32_t>(part)});
       at += part;
     }
     const std::uint64_t rest = std::min<std::uint64_t>(size - at, sizeof(tail_) - tail_bytes_);
@@ -74,6 +75,7 @@ class FrameCollector {
       return;
     }
     if (has_stats) std::memcpy(&entry_.stats, tail_, sizeof(DumpStats));
+    entry_.payload.shrink_to_fit();
     found_.push_back(std::move(entry_));
   }
 
@@ -111,27 +113,25 @@ Expected<DumpIndex> read_dump(RunCapture& run) {
   for (const LaneIndex lane : run.lanes_of(StreamId::kDump)) {
     FrameCollector collector(all, index.malformed);
     run.for_each_fragment_of(
-        lane, [&](const Fragment& fragment, const IndexEntry& chunk, std::uint64_t offset) {
+        lane, [&](const Fragment& fragment, std::uint32_t chunk, std::uint64_t offset) {
           collector.take(fragment, chunk, offset);
         });
   }
   std::set<std::string> skipped;
-  for (auto& entry : all) {
-    if (entry.header.kind == static_cast<std::uint8_t>(DumpKind::kSkipped)) {
-      ++index.skipped_tasks;
-      skipped.insert(dump_kernel_name(run, entry.header));
-      continue;
-    }
-    index.entries.push_back(std::move(entry));
-  }
+  std::erase_if(all, [&](const DumpEntry& entry) {
+    if (entry.header.kind != static_cast<std::uint8_t>(DumpKind::kSkipped)) return false;
+    ++index.skipped_tasks;
+    skipped.insert(dump_kernel_name(run, entry.header));
+    return true;
+  });
+  index.entries = std::move(all);
   index.skipped_kernels.assign(skipped.begin(), skipped.end());
-  std::stable_sort(index.entries.begin(), index.entries.end(),
-                   [](const DumpEntry& a, const DumpEntry& b) {
-                     const auto key = [](const DumpHeader& header) {
-                       return std::tuple(header.task_id, header.stage, header.arg_index);
-                     };
-                     return key(a.header) < key(b.header);
-                   });
+  std::sort(index.entries.begin(), index.entries.end(), [](const DumpEntry& a, const DumpEntry& b) {
+    const auto key = [](const DumpHeader& header) {
+      return std::tuple(header.task_id, header.stage, header.arg_index);
+    };
+    return key(a.header) < key(b.header);
+  });
   const auto losses = run.losses(StreamId::kDump);
   if (!losses) return tl::unexpected(losses.error());
   index.dropped = losses->dropped;

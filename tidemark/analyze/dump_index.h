@@ -17,9 +17,9 @@ namespace tidemark {
 
 // A stretch of a frame in one page of the capture.
 struct DumpPiece {
-  IndexEntry chunk{};
-  std::uint64_t offset = 0;  // in the chunk's payload
-  std::uint64_t bytes = 0;
+  std::uint32_t chunk = 0;   // number of the chunk in the capture
+  std::uint32_t offset = 0;  // in the chunk's payload
+  std::uint32_t bytes = 0;
 };
 
 struct DumpEntry {

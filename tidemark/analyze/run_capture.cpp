@@ -134,12 +134,34 @@ Expected<std::uint64_t> RunCapture::missing(StreamId stream) {
   return lost->dropped + lost->overwritten;
 }
 
+Expected<std::span<const unsigned char>> RunCapture::read_chunk(std::uint32_t chunk) {
+  const IndexEntry& entry = reader_.chunks().at(chunk);
+  kept_.resize(lanes_.size());
+  KeptChunk& kept = kept_.at(entry.lane);
+  if (kept.chunk != chunk) {
+    const auto bytes = reader_.read(entry);
+    if (!bytes) return tl::unexpected(bytes.error());
+    kept.bytes.assign(bytes->begin(), bytes->end());
+    kept.chunk = chunk;
+  }
+  return std::span<const unsigned char>(kept.bytes);
+}
+
+// Chunks stand in the order of the file.
+std::uint32_t RunCapture::number_of(const IndexEntry& chunk) const {
+  const auto& chunks = reader_.chunks();
+  const auto found = std::lower_bound(
+      chunks.begin(), chunks.end(), chunk,
+      [](const IndexEntry& a, const IndexEntry& b) { return a.file_offset < b.file_offset; });
+  return static_cast<std::uint32_t>(found - chunks.begin());
+}
+
 void RunCapture::for_each_fragment_of(
-    LaneIndex lane,
-    const std::function<void(const Fragment&, const IndexEntry&, std::uint64_t)>& fn) {
+    LaneIndex lane, const std::function<void(const Fragment&, std::uint32_t, std::uint64_t)>& fn) {
   std::uint64_t last_sequence = 0;
   std::uint32_t last_epoch = 0;
   for (const IndexEntry& chunk : pages_[lane]) {
+    const std::uint32_t chunk_number = number_of(chunk);
     const auto bytes = reader_.read(chunk);
     if (!bytes || bytes->size() < kPageHeaderBytes) continue;
     PageHeaderImage header;
@@ -156,7 +178,7 @@ void RunCapture::for_each_fragment_of(
     const auto payload = bytes->subspan(kPageHeaderBytes);
     for_each_fragment(header, payload, [&](const Fragment& fragment) {
       const auto at = static_cast<std::uint64_t>(fragment.bytes.data() - bytes->data());
-      fn(fragment, chunk, at);
+      fn(fragment, chunk_number, at);
     });
   }
 }

@@ -52,14 +52,12 @@ class RunCapture {
 
   // Every place where something was lost or where a producer waited.
   Expected<std::vector<LaneGap>> gaps();
-  // fn(fragment, chunk, offset in the chunk's payload) for a framed lane, in order.
+  // fn(fragment, number of the chunk, offset in its payload) for a framed lane, in order.
   void for_each_fragment_of(
-      LaneIndex lane,
-      const std::function<void(const Fragment&, const IndexEntry&, std::uint64_t)>& fn);
-  // The payload of a chunk; valid until the next read.
-  Expected<std::span<const unsigned char>> read_chunk(const IndexEntry& chunk) {
-    return reader_.read(chunk);
-  }
+      LaneIndex lane, const std::function<void(const Fragment&, std::uint32_t, std::uint64_t)>& fn);
+  // The payload of a page's chunk; valid until the next one of its lane is read. Each lane's last
+  // one is kept: whoever reads task by task goes from lane to lane and back.
+  Expected<std::span<const unsigned char>> read_chunk(std::uint32_t chunk);
 
   struct Losses {
     std::uint64_t dropped = 0;  // or unaccounted
@@ -81,6 +79,7 @@ class RunCapture {
  private:
   explicit RunCapture(CaptureReader reader) : reader_(std::move(reader)) {}
   Expected<void> read_losses();  // once
+  [[nodiscard]] std::uint32_t number_of(const IndexEntry& chunk) const;
 
   std::string directory_;
   CaptureReader reader_;
@@ -90,6 +89,11 @@ class RunCapture {
   std::optional<RunReport> outcome_;
   std::vector<LanePlan> lanes_;
   std::vector<std::vector<IndexEntry>> pages_;  // by lane, in sequence
+  struct KeptChunk {
+    std::uint32_t chunk = ~0u;
+    std::vector<unsigned char> bytes;
+  };
+  std::vector<KeptChunk> kept_;  // by lane
   bool knows_losses_ = false;
   std::vector<LaneGap> gaps_;
   std::vector<Losses> losses_;  // by lane

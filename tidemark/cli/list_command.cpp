@@ -25,7 +25,7 @@ const char* flag_of(StreamId stream) {
     case StreamId::kScopes:
       return "--enable-scope-stats";
     case StreamId::kDump:
-      return "synthetic_producer --frame-bytes";
+      return "--dump-tensor";
     case StreamId::kEvents:
       return "with any other stream";
   }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "tidemark/base/mix.h"
 #include "tidemark/runtime/dtype.h"
@@ -15,48 +16,62 @@ namespace tidemark {
 
 class TensorStats {
  public:
-  TM_DEVICE explicit TensorStats(DType dtype) : dtype_(dtype) {}
+  TM_DEVICE explicit TensorStats(DType dtype) : dtype_(dtype) {
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+      min_[lane] = kInfinity;
+      max_[lane] = -kInfinity;
+    }
+  }
 
   // Pieces are multiples of 8 bytes, except the last.
   TM_DEVICE void add(const unsigned char* bytes, std::uint64_t count) {
     add_hash(bytes, count);
     switch (dtype_) {
       case DType::kFloat32:
-        return add_floats<float>(bytes, count);
+        return add_elements<float>(bytes, count);
       case DType::kFloat64:
-        return add_floats<double>(bytes, count);
+        return add_elements<double>(bytes, count);
       case DType::kFloat16:
-        return add_halves<Float16>(bytes, count);
+        return add_elements<Float16>(bytes, count);
       case DType::kBfloat16:
-        return add_halves<Bfloat16>(bytes, count);
+        return add_elements<Bfloat16>(bytes, count);
       case DType::kInt8:
-        return add_integers<std::int8_t>(bytes, count);
+        return add_elements<std::int8_t>(bytes, count);
       case DType::kInt16:
-        return add_integers<std::int16_t>(bytes, count);
+        return add_elements<std::int16_t>(bytes, count);
       case DType::kInt32:
-        return add_integers<std::int32_t>(bytes, count);
+        return add_elements<std::int32_t>(bytes, count);
       case DType::kInt64:
-        return add_integers<std::int64_t>(bytes, count);
+        return add_elements<std::int64_t>(bytes, count);
       case DType::kUint8:
       case DType::kBool:
-        return add_integers<std::uint8_t>(bytes, count);
+        return add_elements<std::uint8_t>(bytes, count);
       case DType::kUint16:
-        return add_integers<std::uint16_t>(bytes, count);
+        return add_elements<std::uint16_t>(bytes, count);
       case DType::kUint32:
-        return add_integers<std::uint32_t>(bytes, count);
+        return add_elements<std::uint32_t>(bytes, count);
       case DType::kUint64:
-        return add_integers<std::uint64_t>(bytes, count);
+        return add_elements<std::uint64_t>(bytes, count);
     }
   }
 
   TM_DEVICE DumpStats result() const {
-    DumpStats stats = counted_;
-    const std::uint64_t numbers = elements_ - counted_.nan;
-    if (numbers > 0) {
-      stats.min = min_;
-      stats.max = max_;
-      stats.mean = sum_ / static_cast<double>(numbers);
-      stats.l2 = __builtin_sqrt(squares_);
+    DumpStats stats;
+    double sum = 0, squares = 0, least = kInfinity, most = -kInfinity;
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+      sum += sum_[lane];
+      squares += squares_[lane];
+      least = min_[lane] < least ? min_[lane] : least;
+      most = max_[lane] > most ? max_[lane] : most;
+      stats.nan += nan_[lane];
+      stats.inf += inf_[lane];
+      stats.zero += zero_[lane];
+    }
+    if (const std::uint64_t numbers = elements_ - stats.nan; numbers > 0) {
+      stats.min = least;
+      stats.max = most;
+      stats.mean = sum / static_cast<double>(numbers);
+      stats.l2 = __builtin_sqrt(squares);
     }
     stats.hash = mix(words_ ^ bytes_);
     return stats;
@@ -82,51 +97,45 @@ class TensorStats {
     next_word_ += (count + 7) / 8;
     bytes_ += count;
   }
-  TM_DEVICE void take(double value) {
-    if (!any_ || value < min_) min_ = value;
-    if (!any_ || value > max_) max_ = value;
-    any_ = true;
-    sum_ += value;
-    squares_ += value * value;
-    counted_.zero += value == 0 ? 1 : 0;
-  }
-  TM_DEVICE void take_float(double value) {
-    if (value != value) {
-      ++counted_.nan;
-      return;
-    }
-    counted_.inf += value - value != 0 ? 1 : 0;
-    take(value);
-  }
   template <class T>
-  TM_DEVICE static T load(const unsigned char* bytes) {
+  TM_DEVICE static double number(const unsigned char* bytes) {
     T value;
     ::memcpy(&value, bytes, sizeof(T));
-    return value;
+    if constexpr (std::is_arithmetic_v<T>) {
+      return static_cast<double>(value);
+    } else {
+      return static_cast<double>(value.to_float());
+    }
   }
+  // Elements go to several sums in turn: one sum would be as slow as an addition is long.
   template <class T>
-  TM_DEVICE void add_floats(const unsigned char* bytes, std::uint64_t count) {
-    elements_ += count / sizeof(T);
-    for (std::uint64_t at = 0; at + sizeof(T) <= count; at += sizeof(T))
-      take_float(static_cast<double>(load<T>(bytes + at)));
+  TM_DEVICE void add_elements(const unsigned char* bytes, std::uint64_t count) {
+    const std::uint64_t elements = count / sizeof(T);
+    std::uint64_t i = 0;
+    for (; i + kLanes <= elements; i += kLanes)
+      for (std::uint32_t lane = 0; lane < kLanes; ++lane)
+        take(number<T>(bytes + (i + lane) * sizeof(T)), lane);
+    for (; i < elements; ++i) take(number<T>(bytes + i * sizeof(T)), 0);
+    elements_ += elements;
   }
-  template <class T>
-  TM_DEVICE void add_halves(const unsigned char* bytes, std::uint64_t count) {
-    elements_ += count / 2;
-    for (std::uint64_t at = 0; at + 2 <= count; at += 2)
-      take_float(static_cast<double>(load<T>(bytes + at).to_float()));
-  }
-  template <class T>
-  TM_DEVICE void add_integers(const unsigned char* bytes, std::uint64_t count) {
-    elements_ += count / sizeof(T);
-    for (std::uint64_t at = 0; at + sizeof(T) <= count; at += sizeof(T))
-      take(static_cast<double>(load<T>(bytes + at)));
+  TM_DEVICE TM_INLINE void take(double value, std::uint32_t lane) {
+    const bool is_nan = value != value;
+    const double known = is_nan ? 0 : value;
+    sum_[lane] += known;
+    squares_[lane] += known * known;
+    min_[lane] = value < min_[lane] ? value : min_[lane];
+    max_[lane] = value > max_[lane] ? value : max_[lane];
+    nan_[lane] += is_nan ? 1 : 0;
+    inf_[lane] += value == kInfinity || value == -kInfinity ? 1 : 0;
+    zero_[lane] += value == 0 ? 1 : 0;
   }
 
+  static constexpr std::uint32_t kLanes = 8;
+  static constexpr double kInfinity = __builtin_huge_val();
   DType dtype_;
-  bool any_ = false;
-  DumpStats counted_;
-  double min_ = 0, max_ = 0, sum_ = 0, squares_ = 0;
+  double sum_[kLanes] = {}, squares_[kLanes] = {};
+  double min_[kLanes], max_[kLanes];
+  std::uint64_t nan_[kLanes] = {}, inf_[kLanes] = {}, zero_[kLanes] = {};
   std::uint64_t elements_ = 0;
   std::uint64_t words_ = 0;  // sum of the mixed words
   std::uint64_t next_word_ = 0;

@@ -37,7 +37,7 @@ inline constexpr StreamInfo kStreams[] = {
      "the task graph: tasks, their tensors, dependencies"},
     {StreamId::kScopes, "scopes", ScopeBoundary::kBytes, kScopeFields,
      "begin and end of every scope, with the realised peaks of rings and pools"},
-    {StreamId::kDump, "dump", 0, {}, "framed payload of any size, in fragments over pages"},
+    {StreamId::kDump, "dump", 0, {}, "arguments of tasks before and after, as frames of any size"},
     {StreamId::kEvents, "events", UserEvent::kBytes, kUserEventFields,
      "user-defined marks and counters, by name"},
 };
