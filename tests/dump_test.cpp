@@ -209,6 +209,42 @@ TEST_F(Dump, FindsTheTaskThatMadeTheNan) {
   EXPECT_EQ(guilty, "t4");
 }
 
+// However many blocks and kernels a task has, its arguments are captured once; inout at both ends.
+TEST_F(Dump, TasksOfManyPartsAreCapturedOnce) {
+  for (const char* workload : {"mixed_example", "spmd_blocks", "bgemm --case Small"})
+    for (const char* platform : {"sim", "a2a3sim", "a5sim"}) {
+      SCOPED_TRACE(fmt::format("{} on {}", workload, platform));
+      run_ok(fmt::format("run {} -p {} --dump-tensor --enable-dep-gen --output-prefix r --force",
+                         workload, platform));
+      std::set<std::tuple<std::string, std::string, int>> seen;
+      std::map<std::pair<std::string, int>, std::string> before;
+      std::size_t changed = 0;
+      const auto manifest = json_of("r/tensor_dump/tensor_dump.json");
+      for (const auto& entry : manifest["tensors"].GetArray()) {
+        const std::string task = entry["task_id"].GetString(), stage = entry["stage"].GetString();
+        EXPECT_TRUE(seen.emplace(task, stage, entry["arg_index"].GetInt()).second);
+        if (entry["role"].GetString() != std::string("inout")) continue;
+        const std::string hash = entry["stats"]["hash"].GetString();
+        const std::pair key{task, entry["arg_index"].GetInt()};
+        if (stage == "before_dispatch")
+          before[key] = hash;
+        else
+          changed += before.at(key) != hash;
+      }
+      // One entry per tensor and end, one per scalar, of every task of the graph.
+      std::size_t expected = 0;
+      const auto deps = json_of("r/deps.json");
+      for (const auto& task : deps["tasks"].GetArray()) {
+        if (task["kernel"].GetString() == std::string("allocate")) continue;
+        expected += task["scalar_count"].GetUint64();
+        for (const auto& arg : task["args"].GetArray())
+          expected += arg["type"].GetString() == std::string("inout") ? 2 : 1;
+      }
+      EXPECT_EQ(seen.size(), expected);
+      EXPECT_EQ(changed, before.size()) << "every inout of these workloads is changed";
+    }
+}
+
 TEST_F(Dump, WritesFilesThatOtherToolsRead) {
   run_ok("run paged_attention --case Small1 --dump-tensor --output-prefix r");
   run_ok("dump r --kernel sf --stage after --export files --format npy");
@@ -220,6 +256,19 @@ TEST_F(Dump, WritesFilesThatOtherToolsRead) {
     EXPECT_FALSE(array->shape.empty());
   }
   EXPECT_GT(files, 0u);
+  // The same arrays are a golden directory; one that is changed is found.
+  run_ok("dump r --export golden --format npy");
+  run_ok("dump diff r golden");
+  EXPECT_NE(text_.find("0 differ"), std::string::npos) << text_;
+  run_ok("run paged_attention --case Small1 -p a5sim --dump-tensor --output-prefix other");
+  run_ok("dump diff other golden");
+  auto changed = read_npy(path("golden/r2t1_after_arg1.npy"));
+  ASSERT_TRUE(changed) << changed.error().message;
+  changed->bytes[2] = static_cast<unsigned char>(changed->bytes[2] ^ 0x40);
+  ASSERT_TRUE(write_npy(path("golden/r2t1_after_arg1.npy"), *changed));
+  const Finished differs = run("dump diff r golden");
+  EXPECT_EQ(differs.exit_code, 1);
+  EXPECT_NE(differs.out.find("first divergence: r2t1"), std::string::npos) << differs.out;
   run_ok("dump r --index 0");
   EXPECT_NE(text_.find("[0,0"), std::string::npos) << text_.substr(0, 500);
   run_ok("dump r --stats --limit 3");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Test support: a run of vector_example with every stream on, device in this process.
+// Test support: a run of vector_example with every stream and the dump on, device in this process.
 #pragma once
 
 #include <cstring>
@@ -17,7 +17,8 @@ inline RunResult write_task_run(const std::string& directory, std::uint32_t page
   const WorkloadEntry* workload = find_registered_workload(VectorExample::kName);
   RuntimeConfig config;
   config.build = build;
-  config.streams = {.swimlane_level = 4, .edges = 1, .scopes = 1};
+  config.streams = {.swimlane_level = 4, .edges = 1, .scopes = 1, .dump = 1};
+  config.dump.level = DumpLevel::kFull;
   RunRequest request;
   request.workload = workload->name;
   request.platform = find_platform("sim");

@@ -57,27 +57,6 @@ std::uint64_t ulps_between(DType dtype, const void* a, const void* b) {
       std::abs(element_as_double(dtype, a) - element_as_double(dtype, b)));
 }
 
-void compare_elements(DType dtype, const std::vector<unsigned char>& a,
-                      const std::vector<unsigned char>& b, const DiffTolerance& tolerance,
-                      ArgumentDiff& diff) {
-  const std::uint64_t size = dtype_bytes(dtype);
-  diff.elements = std::min(a.size(), b.size()) / size;
-  for (std::uint64_t i = 0; i < diff.elements; ++i) {
-    const unsigned char* one = a.data() + i * size;
-    const unsigned char* other = b.data() + i * size;
-    if (std::memcmp(one, other, size) == 0) continue;
-    const double x = element_as_double(dtype, one), y = element_as_double(dtype, other);
-    if (std::isnan(x) && std::isnan(y)) continue;
-    const double error = std::abs(x - y);
-    if (error <= tolerance.atol + tolerance.rtol * std::abs(y)) continue;
-    if (diff.differing++ == 0) diff.first_index = i;
-    const bool comparable = !std::isnan(error) && !std::isinf(error);
-    diff.max_abs = std::max(diff.max_abs, comparable ? error : HUGE_VAL);
-    diff.max_rel = std::max(diff.max_rel, comparable && y != 0 ? error / std::abs(y) : HUGE_VAL);
-    if (comparable) diff.max_ulp = std::max(diff.max_ulp, ulps_between(dtype, one, other));
-  }
-}
-
 // True: they differ.
 Expected<bool> compare(RunCapture& run_a, const DumpEntry& a, RunCapture& run_b, const DumpEntry& b,
                        const DiffTolerance& tolerance, ArgumentDiff& diff) {
@@ -110,6 +89,36 @@ Expected<bool> compare(RunCapture& run_a, const DumpEntry& a, RunCapture& run_b,
 
 }  // namespace
 
+void compare_elements(DType dtype, const std::vector<unsigned char>& a,
+                      const std::vector<unsigned char>& b, const DiffTolerance& tolerance,
+                      ArgumentDiff& diff) {
+  const std::uint64_t size = dtype_bytes(dtype);
+  diff.elements = std::min(a.size(), b.size()) / size;
+  for (std::uint64_t i = 0; i < diff.elements; ++i) {
+    const unsigned char* one = a.data() + i * size;
+    const unsigned char* other = b.data() + i * size;
+    if (std::memcmp(one, other, size) == 0) continue;
+    const double x = element_as_double(dtype, one), y = element_as_double(dtype, other);
+    if (std::isnan(x) && std::isnan(y)) continue;
+    const double error = std::abs(x - y);
+    if (error <= tolerance.atol + tolerance.rtol * std::abs(y)) continue;
+    if (diff.differing++ == 0) diff.first_index = i;
+    const bool comparable = !std::isnan(error) && !std::isinf(error);
+    diff.max_abs = std::max(diff.max_abs, comparable ? error : HUGE_VAL);
+    diff.max_rel = std::max(diff.max_rel, comparable && y != 0 ? error / std::abs(y) : HUGE_VAL);
+    if (comparable) diff.max_ulp = std::max(diff.max_ulp, ulps_between(dtype, one, other));
+  }
+}
+
+ArgumentDiff diff_of(const RunCapture& run, const DumpHeader& header) {
+  return {.task_id = header.task_id,
+          .stage = header.stage,
+          .arg_index = header.arg_index,
+          .kernel = dump_kernel_name(run, header),
+          .is_output = header.stage == static_cast<std::uint8_t>(DumpStage::kAfterCompletion),
+          .is_tensor = header.kind == static_cast<std::uint8_t>(DumpKind::kTensor)};
+}
+
 std::vector<std::uint64_t> tasks_in_order(RunCapture& run, const DumpIndex& index) {
   std::vector<std::uint64_t> order;
   if (run.has(StreamId::kEdges))
@@ -129,6 +138,27 @@ std::vector<std::uint64_t> tasks_in_order(RunCapture& run, const DumpIndex& inde
   return order;
 }
 
+void put_in_order(RunCapture& run, const DumpIndex& index, std::vector<ArgumentDiff> found,
+                  DumpDiff& result) {
+  std::map<std::uint64_t, std::vector<ArgumentDiff>> by_task;
+  for (auto& diff : found) by_task[diff.task_id].push_back(std::move(diff));
+  std::vector<std::uint64_t> order = tasks_in_order(run, index);
+  const std::set<std::uint64_t> known(order.begin(), order.end());
+  for (const auto& [task, diffs] : by_task)
+    if (!known.contains(task)) order.push_back(task);
+  for (const std::uint64_t task : order) {
+    const auto differing = by_task.find(task);
+    if (differing == by_task.end()) continue;
+    const auto& diffs = differing->second;
+    result.differences.insert(result.differences.end(), diffs.begin(), diffs.end());
+    // A scalar comes from the program itself: where one differs, that is where the runs part.
+    const bool inputs_differ = std::any_of(diffs.begin(), diffs.end(), [](const ArgumentDiff& d) {
+      return !d.is_output && d.is_tensor;
+    });
+    if (!inputs_differ) result.first_divergent.push_back(task);
+  }
+}
+
 Expected<DumpDiff> diff_dumps(RunCapture& one, RunCapture& other, const DiffTolerance& tolerance) {
   const auto index_a = read_dump(one);
   if (!index_a) return tl::unexpected(index_a.error());
@@ -137,49 +167,27 @@ Expected<DumpDiff> diff_dumps(RunCapture& one, RunCapture& other, const DiffTole
   std::map<ArgumentKey, const DumpEntry*> in_b;
   for (const auto& entry : index_b->entries) in_b[key_of(entry.header)] = &entry;
   DumpDiff result;
-  std::map<std::uint64_t, std::vector<ArgumentDiff>> by_task;
-  const auto start = [&](RunCapture& run, const DumpHeader& header) {
-    return ArgumentDiff{
-        .task_id = header.task_id,
-        .stage = header.stage,
-        .arg_index = header.arg_index,
-        .kernel = dump_kernel_name(run, header),
-        .is_output = header.stage == static_cast<std::uint8_t>(DumpStage::kAfterCompletion),
-        .is_tensor = header.kind == static_cast<std::uint8_t>(DumpKind::kTensor)};
-  };
+  std::vector<ArgumentDiff> found;
   for (const auto& entry : index_a->entries) {
-    ArgumentDiff diff = start(one, entry.header);
-    const auto found = in_b.find(key_of(entry.header));
-    if (found == in_b.end()) {
+    ArgumentDiff diff = diff_of(one, entry.header);
+    const auto match = in_b.find(key_of(entry.header));
+    if (match == in_b.end()) {
       diff.only_in_one = true;
-      by_task[diff.task_id].push_back(diff);
+      found.push_back(diff);
       continue;
     }
     ++result.compared;
-    const auto differ = compare(one, entry, other, *found->second, tolerance, diff);
-    in_b.erase(found);
+    const auto differ = compare(one, entry, other, *match->second, tolerance, diff);
+    in_b.erase(match);
     if (!differ) return tl::unexpected(differ.error());
-    if (*differ) by_task[diff.task_id].push_back(diff);
+    if (*differ) found.push_back(diff);
   }
   for (const auto& [key, entry] : in_b) {
-    ArgumentDiff diff = start(other, entry->header);
+    ArgumentDiff diff = diff_of(other, entry->header);
     diff.only_in_one = true;
-    by_task[diff.task_id].push_back(diff);
+    found.push_back(diff);
   }
-  std::vector<std::uint64_t> order = tasks_in_order(one, *index_a);
-  for (const auto& [task, diffs] : by_task)
-    if (std::find(order.begin(), order.end(), task) == order.end()) order.push_back(task);
-  for (const std::uint64_t task : order) {
-    const auto found = by_task.find(task);
-    if (found == by_task.end()) continue;
-    const auto& diffs = found->second;
-    result.differences.insert(result.differences.end(), diffs.begin(), diffs.end());
-    // A scalar comes from the program itself: where one differs, that is where the runs part.
-    const bool inputs_differ = std::any_of(diffs.begin(), diffs.end(), [](const ArgumentDiff& d) {
-      return !d.is_output && d.is_tensor;
-    });
-    if (!inputs_differ) result.first_divergent.push_back(task);
-  }
+  put_in_order(one, *index_a, std::move(found), result);
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tidemark/analyze/dump_index.h"
+#include "tidemark/runtime/dtype.h"
 
 namespace tidemark {
 
@@ -38,6 +39,16 @@ struct DumpDiff {
   std::vector<ArgumentDiff> differences;       // in the order of the tasks
   std::vector<std::uint64_t> first_divergent;  // inputs agree, outputs differ; earliest first
 };
+
+// Counts what differs beyond the tolerance; NaN equals NaN.
+void compare_elements(DType dtype, const std::vector<unsigned char>& a,
+                      const std::vector<unsigned char>& b, const DiffTolerance& tolerance,
+                      ArgumentDiff& diff);
+// What is known of an argument before it is compared.
+ArgumentDiff diff_of(const RunCapture& run, const DumpHeader& header);
+// In the order of the tasks, with the first divergence.
+void put_in_order(RunCapture& run, const DumpIndex& index, std::vector<ArgumentDiff> found,
+                  DumpDiff& result);
 
 Expected<DumpDiff> diff_dumps(RunCapture& one, RunCapture& other, const DiffTolerance& tolerance);
 

@@ -75,7 +75,7 @@ void add_runtime_bench(CLI::App& bench, Outcome& outcome) {
 void add_overhead_bench(CLI::App& bench, Outcome& outcome) {
   auto options = std::make_shared<OverheadBenchOptions>();
   auto* command = bench.add_subcommand(
-      "overhead", "What recording costs a workload: each stream off, on, and all on");
+      "overhead", "What recording costs a workload: each stream off, on, all on, and the dump");
   command->add_option("workload", options->workload, "See 'tidemark list'")->capture_default_str();
   command->add_option("--case", options->case_name,
                       "Case of the workload (default: Case2 of paged_attention)");

@@ -188,12 +188,20 @@ void print_diff(const ArgumentDiff& diff) {
                number(diff.max_abs), number(diff.max_rel), with_commas(diff.max_ulp));
 }
 
+// With another run, or with a directory of arrays.
+Expected<DumpDiff> diff_with(RunCapture& one, const DiffArgs& args) {
+  std::error_code code;
+  if (!std::filesystem::exists(args.other + "/run.json", code))
+    return diff_with_files(one, args.other, args.tolerance);
+  auto other = RunCapture::open(args.other);
+  if (!other) return tl::unexpected(other.error());
+  return diff_dumps(one, *other, args.tolerance);
+}
+
 int show_diff(const DiffArgs& args) {
   auto one = RunCapture::open(args.one);
   if (!one) return report_error(one.error());
-  auto other = RunCapture::open(args.other);
-  if (!other) return report_error(other.error());
-  const auto diff = diff_dumps(*one, *other, args.tolerance);
+  const auto diff = diff_with(*one, args);
   if (!diff) return report_error(diff.error());
   fmt::print("{} arguments compared, {} differ\n", with_commas(diff->compared),
              with_commas(diff->differences.size()));
@@ -232,7 +240,9 @@ void add_dump_command(CLI::App& app, Outcome& outcome) {
       command->add_subcommand("diff", "Where two runs part: first divergence, then the rest");
   auto diff_args = std::make_shared<DiffArgs>();
   diff->add_option("a", diff_args->one, "Directory of a run")->required();
-  diff->add_option("b", diff_args->other, "Directory of another run")->required();
+  diff->add_option("b", diff_args->other,
+                   "Directory of another run, or of arrays named as 'dump --export' names them")
+      ->required();
   diff->add_option("--rtol", diff_args->tolerance.rtol, "Relative tolerance")
       ->capture_default_str();
   diff->add_option("--atol", diff_args->tolerance.atol, "Absolute tolerance")

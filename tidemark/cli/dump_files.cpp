@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/cli/dump_files.h"
 
+#include <cstring>
+#include <filesystem>
+
 #include "tidemark/analyze/element_text.h"
 #include "tidemark/export/npy_file.h"
 #include "tidemark/export/part_file.h"
@@ -60,7 +63,77 @@ std::string csv_text(const DumpHeader& header, const std::vector<unsigned char>&
   return text;
 }
 
+std::string file_of(const DumpHeader& header, const std::string& directory,
+                    const std::string& format) {
+  return fmt::format("{}/{}_{}_arg{}.{}", directory, task_text(header.task_id),
+                     header.stage == 0   ? "before"
+                     : header.stage == 1 ? "after"
+                                         : "at_hang",
+                     header.arg_index, format);
+}
+
+// The bytes of an entry; a scalar is an array of no dimension.
+Expected<NpyArray> array_of(RunCapture& run, const DumpEntry& entry) {
+  const DumpHeader& header = entry.header;
+  NpyArray array{.dtype = static_cast<DType>(header.dtype), .shape = {}, .bytes = {}};
+  if (!entry.is_tensor()) {
+    const auto* value = reinterpret_cast<const unsigned char*>(&header.scalar);
+    array.bytes.assign(value, value + dtype_bytes(array.dtype));
+    return array;
+  }
+  auto bytes = load_payload(run, entry);
+  if (!bytes) return tl::unexpected(bytes.error());
+  array.bytes = std::move(*bytes);
+  array.shape.assign(header.extent, header.extent + header.rank);
+  return array;
+}
+
+// bfloat16 is kept as float32 in files.
+void widen(NpyArray& array) {
+  if (array.dtype != DType::kBfloat16) return;
+  std::vector<unsigned char> wide(array.bytes.size() * 2);
+  for (std::size_t i = 0; i + 2 <= array.bytes.size(); i += 2) {
+    const auto value =
+        static_cast<float>(element_as_double(DType::kBfloat16, array.bytes.data() + i));
+    std::memcpy(wide.data() + i * 2, &value, sizeof(value));
+  }
+  array.bytes = std::move(wide);
+  array.dtype = DType::kFloat32;
+}
+
 }  // namespace
+
+Expected<DumpDiff> diff_with_files(RunCapture& run, const std::string& directory,
+                                   const DiffTolerance& tolerance) {
+  const auto index = read_dump(run);
+  if (!index) return tl::unexpected(index.error());
+  DumpDiff result;
+  std::vector<ArgumentDiff> found;
+  for (const auto& entry : index->entries) {
+    const std::string path = file_of(entry.header, directory, "npy");
+    std::error_code code;
+    if (!std::filesystem::exists(path, code)) continue;
+    ++result.compared;
+    const auto golden = read_npy(path);
+    if (!golden) return tl::unexpected(golden.error());
+    auto array = array_of(run, entry);
+    if (!array) return tl::unexpected(array.error());
+    widen(*array);
+    ArgumentDiff diff = diff_of(run, entry.header);
+    if (array->dtype != golden->dtype || array->bytes.size() != golden->bytes.size())
+      diff.only_in_one = true;
+    else
+      compare_elements(array->dtype, array->bytes, golden->bytes, tolerance, diff);
+    if (diff.only_in_one || diff.differing > 0) found.push_back(diff);
+  }
+  if (result.compared == 0)
+    return failure(ErrorKind::kUsage,
+                   "{}: neither a run nor a directory with arrays of this one "
+                   "(r1t2_after_arg0.npy)",
+                   directory);
+  put_in_order(run, *index, std::move(found), result);
+  return result;
+}
 
 Expected<std::string> dump_text(RunCapture& run, const DumpEntry& entry) {
   const DumpHeader& header = entry.header;
@@ -96,11 +169,7 @@ Expected<std::size_t> write_dump_files(RunCapture& run, const DumpIndex& index,
     const DumpHeader& header = entry.header;
     if (format != "txt" && entry.is_tensor() && header.payload_bytes < header.logical_bytes)
       continue;  // there is nothing to write, or not all of it
-    const std::string path = fmt::format("{}/{}_{}_arg{}.{}", directory, task_text(header.task_id),
-                                         header.stage == 0   ? "before"
-                                         : header.stage == 1 ? "after"
-                                                             : "at_hang",
-                                         header.arg_index, format);
+    const std::string path = file_of(header, directory, format);
     Expected<void> done;
     if (format == "txt") {
       const auto text = dump_text(run, entry);
@@ -110,22 +179,14 @@ Expected<std::size_t> write_dump_files(RunCapture& run, const DumpIndex& index,
       file->write(*text);
       done = file->finish();
     } else {
-      NpyArray array{.dtype = static_cast<DType>(header.dtype), .shape = {}, .bytes = {}};
-      if (entry.is_tensor()) {
-        auto bytes = load_payload(run, entry);
-        if (!bytes) return tl::unexpected(bytes.error());
-        array.bytes = std::move(*bytes);
-        array.shape.assign(header.extent, header.extent + header.rank);
-      } else {
-        const auto* value = reinterpret_cast<const unsigned char*>(&header.scalar);
-        array.bytes.assign(value, value + dtype_bytes(array.dtype));
-      }
+      const auto array = array_of(run, entry);
+      if (!array) return tl::unexpected(array.error());
       if (format == "npy") {
-        done = write_npy(path, array);
+        done = write_npy(path, *array);
       } else {
         auto file = PartFile::create(path);
         if (!file) return tl::unexpected(file.error());
-        file->write(csv_text(header, array.bytes));
+        file->write(csv_text(header, array->bytes));
         done = file->finish();
       }
     }

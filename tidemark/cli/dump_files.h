@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tidemark/analyze/dump_index.h"
+#include "tidemark/analyze/dump_diff.h"
 
 namespace tidemark::cli {
 
@@ -15,5 +15,10 @@ Expected<std::string> dump_text(RunCapture& run, const DumpEntry& entry);
 Expected<std::size_t> write_dump_files(RunCapture& run, const DumpIndex& index,
                                        const std::vector<std::size_t>& chosen,
                                        const std::string& directory, const std::string& format);
+
+// Compares a run with arrays of another origin: files named as write_dump_files names them. What
+// has no file is not compared.
+Expected<DumpDiff> diff_with_files(RunCapture& run, const std::string& directory,
+                                   const DiffTolerance& tolerance);
 
 }  // namespace tidemark::cli

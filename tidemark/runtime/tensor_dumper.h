@@ -32,7 +32,7 @@ class DumpSource {
     return sizeof(DumpHeader) + header.payload_bytes +
            ((header.flags & kDumpHasStats) != 0 ? sizeof(DumpStats) : 0);
   }
-  TM_DEVICE void read(unsigned char* to, std::uint64_t bytes) {
+  TM_DEVICE __attribute__((noinline)) void read(unsigned char* to, std::uint64_t bytes) {
     std::uint64_t done = copy(to, bytes, &header_, sizeof(header_), header_done_);
     if (done < bytes && payload_left_ > 0) {
       const std::uint64_t part = bytes - done < payload_left_ ? bytes - done : payload_left_;
@@ -46,7 +46,7 @@ class DumpSource {
     copy(to + done, bytes - done, &trailer_, sizeof(trailer_), trailer_done_);
   }
   // Of all elements, also those that are not kept.
-  TM_DEVICE DumpStats finish_stats() {
+  TM_DEVICE __attribute__((noinline)) DumpStats finish_stats() {
     unsigned char piece[kPieceBytes];
     while (gather_.left_bytes() > 0) {
       const std::uint64_t got = gather_.read(piece, sizeof(piece));
@@ -121,7 +121,7 @@ class TensorDumper {
     return {memory_.tensors(slot), slot.tensor_count, memory_.scalars(slot), slot.scalar_count};
   }
 
-  TM_DEVICE void capture(const TaskSlot& slot, DumpStage stage) {
+  TM_DEVICE __attribute__((noinline)) void capture(const TaskSlot& slot, DumpStage stage) {
     if (slot.raw_words != 0 && slot.info_count == 0) {
       if (stage == DumpStage::kBeforeDispatch) tell_skipped(slot);
       return;
@@ -249,8 +249,10 @@ class TensorDumper {
     bool poisoned = false;  // an input matched already
   };
   // True if the statistics matched a condition.
-  TM_DEVICE bool dump_tensor(const TaskSlot& slot, DumpStage stage, const StoredTensor& tensor,
-                             std::uint32_t arg, const Circumstances& when) {
+  TM_DEVICE __attribute__((noinline)) bool dump_tensor(const TaskSlot& slot, DumpStage stage,
+                                                       const StoredTensor& tensor,
+                                                       std::uint32_t arg,
+                                                       const Circumstances& when) {
     if (!wants_entry(slot, arg)) return false;
     const DumpRule* rule = rule_for(slot, stage, arg, tensor.access);
     if (rule == nullptr && selection_.rule_count > 0 && !when.forced) return false;
@@ -290,7 +292,9 @@ class TensorDumper {
     return matched;
   }
 
-  TM_DEVICE void dump_scalar(const TaskSlot& slot, const StoredScalar& scalar, std::uint32_t arg) {
+  TM_DEVICE __attribute__((noinline)) void dump_scalar(const TaskSlot& slot,
+                                                       const StoredScalar& scalar,
+                                                       std::uint32_t arg) {
     if (!wants_entry(slot, arg)) return;
     const auto input = static_cast<std::uint8_t>(Access::kInput);
     if (selection_.rule_count > 0 &&
@@ -305,7 +309,7 @@ class TensorDumper {
     frames_.write_from(source, DumpSource::total_bytes(header));
   }
 
-  TM_DEVICE void tell_skipped(const TaskSlot& slot) {
+  TM_DEVICE __attribute__((noinline)) void tell_skipped(const TaskSlot& slot) {
     DumpHeader header = header_of(slot, DumpStage::kBeforeDispatch, 0);
     header.kind = static_cast<std::uint8_t>(DumpKind::kSkipped);
     DumpSource source(header, memory_.base(), nullptr);

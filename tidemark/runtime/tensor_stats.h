@@ -24,7 +24,7 @@ class TensorStats {
   }
 
   // Pieces are multiples of 8 bytes, except the last.
-  TM_DEVICE void add(const unsigned char* bytes, std::uint64_t count) {
+  TM_DEVICE __attribute__((noinline)) void add(const unsigned char* bytes, std::uint64_t count) {
     add_hash(bytes, count);
     switch (dtype_) {
       case DType::kFloat32:

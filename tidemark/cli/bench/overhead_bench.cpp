@@ -37,7 +37,8 @@ std::vector<Configuration> configurations() {
           {"swimlane 1", {"--enable-l2-swimlane=1"}},
           {"swimlane 4", {"--enable-l2-swimlane"}},
           {"edges", {"--enable-dep-gen"}},
-          {"all", {"--enable-l2-swimlane", "--enable-dep-gen", "--enable-scope-stats"}}};
+          {"all", {"--enable-l2-swimlane", "--enable-dep-gen", "--enable-scope-stats"}},
+          {"dump stats", {"--dump-tensor=stats"}}};
 }
 
 struct Sample {
