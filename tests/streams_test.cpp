@@ -82,7 +82,7 @@ TEST_F(Streams, CapacityErrorsNameTheirCulprit) {
       const std::string scope = error["scope"].GetString(), setting = error["setting"].GetString();
       EXPECT_NE(done.out.find(scope), std::string::npos) << done.out;
       EXPECT_TRUE(setting.starts_with(fault.flag)) << setting;
-      EXPECT_GE(error["used"].GetUint64() + 1, error["capacity"].GetUint64() / 2);
+      EXPECT_GE(error["used"].GetUint64() + 1, error["capacity"].GetUint64());
       EXPECT_TRUE(lines_of("r/scope_stats/scope_stats.jsonl")[0]["fatal"].GetBool());
       const auto summary = json_of("r/scope_stats.json");
       EXPECT_TRUE(summary["fatal"].GetBool());
