@@ -3,6 +3,7 @@
 // conflicts are found element by element; nothing of the runtime is used but its views.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -23,6 +24,8 @@ constexpr std::uint64_t initial_value(DType dtype, std::uint64_t base, std::uint
 
 class Reference {
  public:
+  using Elements64 = std::vector<std::uint64_t>;
+
   explicit Reference(const Program& program) : program_(program) {
     for (std::uint32_t i = 0; i < program.bases.size(); ++i) {
       const Base& base = program.bases[i];
@@ -32,12 +35,19 @@ class Reference {
     }
   }
 
+  // Called for every argument of a task with a kernel, before and after it: its elements, in
+  // row-major order of its view.
+  std::function<void(std::uint32_t task, bool after, std::uint32_t arg, const Elements64&)> look_at;
+
   Expected run() {
     Expected expected;
     expected.digests.resize(program_.tasks.size());
     for (const Step& step : program_.steps) {
-      if (step.kind == Step::Kind::kSubmit && program_.tasks[step.index].has_kernel())
+      if (step.kind == Step::Kind::kSubmit && program_.tasks[step.index].has_kernel()) {
+        show(step.index, false);
         expected.digests[step.index] = run_task(step.index);
+        show(step.index, true);
+      }
       if (step.kind == Step::Kind::kLook) {
         const Look& look = program_.looks[step.index];
         expected.looks.push_back(values_[look.arg.base][places_of(look.arg.view).at(look.index)]);
@@ -48,6 +58,16 @@ class Reference {
   }
 
  private:
+  void show(std::uint32_t index, bool after) const {
+    if (!look_at) return;
+    const Task& task = program_.tasks[index];
+    for (std::uint32_t i = 0; i < task.args.size(); ++i) {
+      Elements64 elements;
+      for (const std::uint64_t place : places_of(task.args[i].view))
+        elements.push_back(values_[task.args[i].base][place]);
+      look_at(index, after, i, elements);
+    }
+  }
   std::uint64_t run_task(std::uint32_t index) {
     const Task& task = program_.tasks[index];
     std::uint64_t checksum = first_checksum(index);
