@@ -2,9 +2,7 @@
 // The dump tells the truth: every captured tensor and scalar equals, bit for bit, what a serial
 // executor computes with the same kernel functions, on every platform and runtime. Selection,
 // statistics, files, diff and replay as a person uses them.
-#include "tests/serial_executor.h"
-#include "tests/streams_fixture.h"
-#include "tidemark/analyze/dump_index.h"
+#include "tests/dump_fixture.h"
 #include "tidemark/export/npy_file.h"
 #include "workloads/paged_attention.h"
 #include "workloads/vector_example.h"
@@ -12,54 +10,7 @@
 namespace tidemark {
 namespace {
 
-class Dump : public Streams {
- protected:
-  // Every entry equals what the executor has, and nothing is missing.
-  void expect_truth(const std::string& directory, const SerialExecutor& expected) {
-    auto run = RunCapture::open(path(directory));
-    ASSERT_TRUE(run) << run.error().message;
-    const auto index = read_dump(*run);
-    ASSERT_TRUE(index) << index.error().message;
-    EXPECT_EQ(index->dropped + index->overwritten + index->malformed, 0u);
-    std::size_t tensors = 0, scalars = 0;
-    for (const auto& entry : index->entries) {
-      const SerialExecutor::Key key{entry.header.task_id, entry.header.stage,
-                                    entry.header.arg_index};
-      SCOPED_TRACE(fmt::format("{} stage {} argument {}", task_text(entry.header.task_id),
-                               entry.header.stage, entry.header.arg_index));
-      if (!entry.is_tensor()) {
-        ++scalars;
-        ASSERT_TRUE(expected.scalars.contains(key));
-        EXPECT_EQ(entry.header.scalar, expected.scalars.at(key).value);
-        EXPECT_EQ(entry.header.dtype, expected.scalars.at(key).dtype);
-        continue;
-      }
-      ++tensors;
-      ASSERT_TRUE(expected.tensors.contains(key));
-      const auto bytes = load_payload(*run, entry);
-      ASSERT_TRUE(bytes);
-      ASSERT_EQ(*bytes, expected.tensors.at(key)) << "other bytes";
-      TensorStats stats(static_cast<DType>(entry.header.dtype));
-      stats.add(bytes->data(), bytes->size());
-      EXPECT_EQ(entry.stats.hash, stats.result().hash);
-      EXPECT_EQ(entry.stats.max, stats.result().max);
-    }
-    EXPECT_EQ(tensors, expected.tensors.size());
-    EXPECT_EQ(scalars, expected.scalars.size());
-  }
-
-  template <class Workload>
-  SerialExecutor serial(const std::string& case_name) {
-    EntryData data;
-    WorkloadSetup setup;
-    setup.case_name = case_name;
-    setup.config.cluster_count = 1;
-    Workload::prepare(setup, data);
-    SerialExecutor executor(data);
-    executor.run<Workload>();
-    return executor;
-  }
-};
+class Dump : public DumpFixture {};
 
 TEST_F(Dump, EqualsASerialExecutionBitForBit) {
   const SerialExecutor vector = serial<VectorExample>("default");
