@@ -89,6 +89,10 @@ class Args {
   // Bit per argument.
   TM_DEVICE std::uint64_t dump_marks() const { return dump_all_ ? ~std::uint64_t{0} : dump_marks_; }
   TM_DEVICE void mark_for_dump(std::uint32_t arg) { dump_marks_ |= std::uint64_t{1} << arg; }
+  // Something was named that is no argument of a task with so many.
+  TM_DEVICE bool marks_unknown(std::uint32_t count) const {
+    return dump_unknown_ || (count < kTensorsMax + kScalarsMax && dump_marks_ >> count != 0);
+  }
   // Names that only the kernel's declaration can resolve.
   TM_DEVICE std::uint32_t dump_name_count() const { return dump_name_count_; }
   TM_DEVICE const char* dump_name(std::uint32_t index) const { return dump_names_[index]; }
@@ -133,7 +137,10 @@ class Args {
   }
 
   TM_DEVICE void mark(std::uint32_t arg) {
-    if (arg < kTensorsMax + kScalarsMax) mark_for_dump(arg);
+    if (arg < kTensorsMax + kScalarsMax)
+      mark_for_dump(arg);
+    else
+      dump_unknown_ = true;
   }
   TM_DEVICE void mark(int arg) { mark(static_cast<std::uint32_t>(arg)); }
   TM_DEVICE void mark(const char* name) {
@@ -144,9 +151,24 @@ class Args {
     dump_names_[dump_name_count_++] = name;
   }
   TM_DEVICE void mark(const TensorRef& ref) {
-    for (std::uint32_t i = 0; i < tensor_count_; ++i)
-      if (tensor(i).access != Access::kOutput && tensor(i).ref.view.buffer == ref.view.buffer)
-        mark_for_dump(i);
+    bool found = false;
+    for (std::uint32_t i = 0; i < tensor_count_; ++i) {
+      if (tensor(i).access == Access::kOutput || !same_elements(tensor(i).ref.view, ref.view))
+        continue;
+      mark_for_dump(i);
+      found = true;
+    }
+    if (!found) dump_unknown_ = true;
+  }
+  // Slices of one buffer are different tensors.
+  TM_DEVICE static bool same_elements(const TensorView& one, const TensorView& other) {
+    if (one.buffer != other.buffer || one.offset != other.offset ||
+        one.shape.rank != other.shape.rank)
+      return false;
+    for (std::uint32_t i = 0; i < one.shape.rank; ++i)
+      if (one.shape.extent[i] != other.shape.extent[i] || one.stride[i] != other.stride[i])
+        return false;
+    return true;
   }
   static constexpr std::uint32_t kDumpNamesMax = 8;
 
@@ -164,6 +186,7 @@ class Args {
   bool too_many_ = false;
   bool tensor_behind_scalar_ = false;
   bool dump_all_ = false;
+  bool dump_unknown_ = false;
   std::uint32_t dump_name_count_ = 0;
   std::uint64_t dump_marks_ = 0;
   const char* dump_names_[kDumpNamesMax];

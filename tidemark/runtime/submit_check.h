@@ -56,6 +56,8 @@ TM_DEVICE inline ArgProblem resolve_dump_names(const KernelInfo& info, Args& arg
     }
     if (!found) problem = {~0u, "dump(): the kernel declares no argument of this name"};
   }
+  if (problem.text == nullptr && args.marks_unknown(info.args.count))
+    problem = {~0u, "dump(): the task has no such argument"};
   return problem;
 }
 

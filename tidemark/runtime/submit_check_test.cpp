@@ -46,6 +46,30 @@ TEST(SubmitCheck, TakesWhatIsDeclared) {
             "");
 }
 
+TEST(SubmitCheck, MarksForTheDumpAreNamesNumbersOrTensors) {
+  const auto marks = [](Args args) {
+    const ArgProblem problem = resolve_dump_names(kKernel, args, {});
+    EXPECT_EQ(problem.text, nullptr);
+    return args.dump_marks();
+  };
+  EXPECT_EQ(marks(good()), 0u);
+  EXPECT_EQ(marks(good().dump()), ~std::uint64_t{0});
+  EXPECT_EQ(marks(good().dump("b", "t")), 0b10010u);
+  EXPECT_EQ(marks(good().dump(0, 3u)), 0b01001u);
+  // A tensor is its view: another slice of the same buffer is another tensor.
+  const TensorRef whole = TensorRef::external(TensorView::row_major(9, DType::kFloat32, {1, {8}}));
+  const TensorRef left = whole.slice(0, 0, 4), right = whole.slice(0, 4, 4);
+  const Args slices = Args().in(left).inout(right).out({1, {4}}, DType::kInt8);
+  EXPECT_EQ(marks(Args(slices).dump(left)), 0b01u);
+  EXPECT_EQ(marks(Args(slices).dump(right)), 0b10u);
+  const auto refused = [](Args args) { return resolve_dump_names(kKernel, args, {}).text; };
+  for (const char* text :
+       {refused(Args(slices).dump(whole)), refused(good().dump(5)), refused(good().dump(-1))})
+    EXPECT_STREQ(text, "dump(): the task has no such argument");
+  EXPECT_STREQ(refused(good().dump("nobody")),
+               "dump(): the kernel declares no argument of this name");
+}
+
 TEST(SubmitCheck, CountsTensorsAndScalars) {
   EXPECT_EQ(problem_of(Args().in(tensor(DType::kFloat32)), kNone), "too few tensors");
   EXPECT_EQ(problem_of(Args(), kNone), "too few tensors");
