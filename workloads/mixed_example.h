@@ -8,7 +8,8 @@
 //   4  2 AIV         mean = (second + sum) / 2, a half for each
 //   5  AIC + AIV     x[t + 1] = mean w;  row_sums[t] = the sums of the rows of mean
 //
-// The kernels of a mix share one argument list and write different parts of its outputs.
+// The kernels of a mix share one argument list and write different parts of its outputs. With
+// --dump-tensor=marked, task 4 is dumped and what the iteration leaves: x[t + 1] and row_sums[t].
 #pragma once
 
 #include <cstdint>
@@ -162,14 +163,16 @@ struct MixedExample {
                                                                        .in(sum.output(0))
                                                                        .out(tile, DType::kFloat32)
                                                                        .after(square)
-                                                                       .after(sum));
+                                                                       .after(sum)
+                                                                       .dump());
       finish = orch.template submit_mix<FinishProduct, FinishRowSums>(
           Args()
               .in(mean.output(0))
               .in(w)
               .out_existing(state(t + 1))
               .out_existing(row_sums.slice(0, t, 1))
-              .after(mean));
+              .after(mean)
+              .dump("next", row_sums.slice(0, t, 1)));
     }
   }
 
