@@ -56,10 +56,7 @@ class ManifestWriter {
     put_totals();
     put(json_, "bin_file", std::string_view("tensor_dump.bin"));
     if (index_.skipped_tasks > 0) put_skipped();
-    if (index_.entries.empty())
-      put(json_, "note",
-          std::string_view("no argument was selected: see the level, the marks in "
-                           "the orchestration and --dump-select"));
+    if (index_.entries.empty()) put(json_, "note", std::string_view(why_empty()));
     put_key(json_, "tensors");
     json_.StartArray();
     for (const auto& entry : index_.entries) put_entry(entry);
@@ -68,6 +65,13 @@ class ManifestWriter {
   }
 
  private:
+  const char* why_empty() const {
+    if (index_.skipped_tasks > 0) return "no task described its arguments: see skipped_kernels";
+    if (index_.dropped + index_.overwritten + index_.malformed > 0)
+      return "nothing that was dumped is whole: see run.json for what was lost";
+    return "no argument was selected: see the level, the marks in the orchestration and "
+           "--dump-select";
+  }
   void put_totals() {
     std::uint64_t before = 0, after = 0, inputs = 0, outputs = 0, inouts = 0, truncated = 0;
     for (const auto& entry : index_.entries) {

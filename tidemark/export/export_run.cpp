@@ -4,11 +4,38 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <fmt/format.h>
+
+#include "tidemark/analyze/dump_index.h"
 #include "tidemark/export/artifact.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/output_directory.h"
 
 namespace tidemark {
+namespace {
+
+// Tasks of raw words that nobody described run, but have nothing to dump. Only a graph that the
+// host builds has such tasks.
+Expected<void> warn_of_skipped(RunCapture& run, RunReport& report) {
+  if (!run.has(StreamId::kDump) || !run.runtime() || run.runtime()->build != BuildKind::kHostBuild)
+    return {};
+  const auto index = read_dump(run);
+  if (!index) return tl::unexpected(index.error());
+  if (index->skipped_tasks == 0) return {};
+  report.warnings.push_back(
+      {.code = 0,
+       .name = "DUMP_SKIPPED",
+       .error_class = "warning",
+       .message = fmt::format("{} task{} of {} not dumped: the arguments are words that nobody "
+                              "described",
+                              index->skipped_tasks, index->skipped_tasks == 1 ? "" : "s",
+                              fmt::join(index->skipped_kernels, ", ")),
+       .hint = "say what the words stand for: add_task_with_tensor_info or "
+               "set_tensor_info_to_task"});
+  return {};
+}
+
+}  // namespace
 
 Expected<void> export_automatically(const std::string& directory, RunReport& report,
                                     const ExportOptions& options) {
@@ -40,7 +67,7 @@ Expected<void> export_automatically(const std::string& directory, RunReport& rep
     }
     if (auto written = artifact.write(*run, directory + "/" + file); !written) return written;
   }
-  return {};
+  return warn_of_skipped(*run, report);
 }
 
 Expected<std::vector<std::string>> export_files(const std::string& directory,

@@ -123,7 +123,7 @@ class TensorDumper {
 
   TM_DEVICE __attribute__((noinline)) void capture(const TaskSlot& slot, DumpStage stage) {
     if (slot.raw_words != 0 && slot.info_count == 0) {
-      if (stage == DumpStage::kBeforeDispatch) tell_skipped(slot);
+      if (stage == DumpStage::kBeforeDispatch && is_asked_for(slot)) tell_skipped(slot);
       return;
     }
     const Arguments args = arguments_of(slot);
@@ -190,6 +190,17 @@ class TensorDumper {
     for (const std::uint16_t kernel : slot.kernels)
       if (kernel < kDumpKernelsMax && (rule.kernels >> kernel & 1) != 0) return true;
     return false;
+  }
+  // Whether anything of the task would be dumped, if its arguments were known.
+  TM_DEVICE bool is_asked_for(const TaskSlot& slot) const {
+    if (selection_.level == DumpLevel::kMarked && slot.dump_marks == 0) return false;
+    for (std::uint32_t i = 0; i < selection_.rule_count; ++i) {
+      const DumpRule& rule = selection_.rules[i];
+      if (slot.id.value >= rule.first_task && slot.id.value <= rule.last_task &&
+          takes_kernel(rule, slot))
+        return true;
+    }
+    return selection_.rule_count == 0;
   }
   TM_DEVICE bool has_condition(const TaskSlot& slot) const {
     for (std::uint32_t i = 0; i < selection_.rule_count; ++i) {
