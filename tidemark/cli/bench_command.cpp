@@ -45,7 +45,8 @@ void add_producer_bench(CLI::App& bench, Outcome& outcome) {
   command->add_flag("--one-thread", options->one_thread,
                     "CUDA: one thread writes a lane instead of a warp");
   command->add_flag("--disabled", options->disabled,
-                    "Count the instructions of a probe while recording is off (needs valgrind)");
+                    "Count the instructions of a probe, and of a task's part, while recording is "
+                    "off (needs valgrind)");
   command->callback([options, &outcome] {
     outcome.exit_code = options->disabled ? bench_disabled(*options) : bench_producer(*options);
   });
@@ -97,17 +98,18 @@ void add_overhead_bench(CLI::App& bench, Outcome& outcome) {
 }
 
 // What 'bench producer --disabled' counts; hidden from the help.
-void add_probe_loop(CLI::App& bench, Outcome& outcome) {
+void add_counted_loop(CLI::App& bench, Outcome& outcome) {
   struct Args {
-    bool probe = false;
+    std::uint32_t loop = 0;
     std::uint64_t iterations = 1;
   };
   auto args = std::make_shared<Args>();
-  auto* command = bench.add_subcommand("probe-loop", "")->group("");
-  command->add_flag("--probe", args->probe);
+  auto* command = bench.add_subcommand("counted-loop", "")->group("");
+  command->add_option("loop", args->loop)->check(CLI::Range(0, 3));
   command->add_option("--iterations", args->iterations);
-  command->callback(
-      [args, &outcome] { outcome.exit_code = run_probe_loop(args->probe, args->iterations); });
+  command->callback([args, &outcome] {
+    outcome.exit_code = run_counted_loop(static_cast<CountedLoop>(args->loop), args->iterations);
+  });
 }
 
 }  // namespace
@@ -119,7 +121,7 @@ void add_bench_command(CLI::App& app, Outcome& outcome) {
   add_drain_bench(*bench, outcome);
   add_runtime_bench(*bench, outcome);
   add_overhead_bench(*bench, outcome);
-  add_probe_loop(*bench, outcome);
+  add_counted_loop(*bench, outcome);
 }
 
 }  // namespace tidemark::cli

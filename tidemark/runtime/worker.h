@@ -14,7 +14,7 @@
 
 namespace tidemark {
 
-template <class Kernels, class Env, class Block>
+template <class Kernels, class Env, class Block, class Dumper = TensorDumper<Env>>
 class Worker {
  public:
   TM_DEVICE Worker(const RuntimeMemory& memory, RuntimeStatus* status, std::uint32_t core,
@@ -86,7 +86,7 @@ class Worker {
   UnitLine line_;
   std::uint32_t core_;
   Recorder<TaskSpan, Env> spans_;
-  TensorDumper<Env> dumper_;
+  Dumper dumper_;
 };
 
 }  // namespace tidemark

@@ -50,7 +50,13 @@ int bench_producer(const BenchOptions& options);
 int bench_producer_on_cuda(const BenchOptions& options);
 int bench_drain(const BenchOptions& options);
 int bench_disabled(const BenchOptions& options);
-// What the disabled bench counts: a loop with the probe or without it. Not for people.
-int run_probe_loop(bool with_probe, std::uint64_t iterations);
+// What the disabled bench counts. Not for people.
+enum class CountedLoop {
+  kNothing,
+  kProbe,         // the same with a probe of a disabled recorder
+  kPart,          // parts of tasks on a core that cannot dump
+  kPartWithDump,  // on one that can and does not
+};
+int run_counted_loop(CountedLoop loop, std::uint64_t iterations);
 
 }  // namespace tidemark::cli
