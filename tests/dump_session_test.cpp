@@ -91,6 +91,15 @@ TEST_F(DumpSession, SecondRunOfAProcessHasNothingOfTheFirst) {
   }
 }
 
+// A manifest without entries says why, and not always the same.
+TEST_F(DumpSession, EmptyManifestOfARunThatFailedEarlySaysSo) {
+  const Finished done = run("run explicit_fatal --dump-tensor --output-prefix r");
+  EXPECT_EQ(done.exit_code, 3) << done.error;
+  const auto json = json_of("r/tensor_dump/tensor_dump.json");
+  EXPECT_EQ(json["tensors"].Size(), 0u);
+  EXPECT_STREQ(json["note"].GetString(), "the run ended before anything was dumped");
+}
+
 // No lane, no page, no file, no byte of the region more than a run that cannot dump.
 TEST_F(DumpSession, RunWithoutADumpHasNoPlaceForIt) {
   const auto regions = [&](DumpLevel level) {

@@ -69,6 +69,7 @@ class ManifestWriter {
     if (index_.skipped_tasks > 0) return "no task described its arguments: see skipped_kernels";
     if (index_.dropped + index_.overwritten + index_.malformed > 0)
       return "nothing that was dumped is whole: see run.json for what was lost";
+    if (run_.fatal()) return "the run ended before anything was dumped";
     return "no argument was selected: see the level, the marks in the orchestration and "
            "--dump-select";
   }
