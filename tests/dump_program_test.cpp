@@ -12,7 +12,7 @@ namespace {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr std::uint64_t kSeeds = 4;
-constexpr std::uint64_t kSeedsOfSmall = 40;
+constexpr std::uint64_t kSeedsOfSmall = 20;
 #else
 constexpr std::uint64_t kSeeds = 20;
 constexpr std::uint64_t kSeedsOfSmall = 150;
