@@ -3,6 +3,7 @@
 
 #include "workloads/bgemm.h"
 #include "workloads/capacity_faults.h"
+#include "workloads/hang_programs.h"
 #include "workloads/mixed_example.h"
 #include "workloads/nan_producer.h"
 #include "workloads/paged_attention.h"
@@ -11,6 +12,7 @@
 #include "workloads/spmd_blocks.h"
 #include "workloads/synthetic_producer.h"
 #include "workloads/vector_example.h"
+#include "workloads/wide_tensors.h"
 
 namespace tidemark {
 
@@ -21,10 +23,15 @@ void register_workloads() {
   register_workload<Bgemm>();
   register_workload<MixedExample>();
   register_workload<SpmdBlocks>();
+  register_workload<WideTensors>();
   register_workload<EmptyProgram>();
   register_workload<SlowKernel>();
   register_workload<Backpressure>();
   register_workload<NanProducer>();
+  register_workload<HangKernel>();
+  register_workload<HangOrchestration>();
+  register_workload<HangScheduler>();
+  register_workload<CrashKernel>();
   register_workload<ScopeDeadlock>();
   register_workload<HeapDeadlock>();
   register_workload<FlowControlDeadlock>();

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 
+#include "tidemark/analyze/dump_index.h"
+#include "tidemark/runtime/tensor_stats.h"
 #include "tidemark/session/output_directory.h"
 
 namespace tidemark {
@@ -63,6 +65,41 @@ void check_ledger(CheckResult& result, const CaptureLedger& ledger) {
                                       said.lane));
 }
 
+// The task runtime hashed what it dumped; the bytes in the capture must have the same hash. Frames
+// of others are their own affair.
+void check_dump(CheckResult& result, const std::string& directory) {
+  auto run = RunCapture::open(directory);
+  if (!run || !run->has(StreamId::kDump) || !run->runtime()) return;
+  const auto index = read_dump(*run);
+  if (!index) return add_problem(result, index.error().message);
+  if (index->malformed > 0)
+    add_problem(result, fmt::format("{} frames of the dump are malformed", index->malformed));
+  std::uint64_t wrong = 0;
+  for (const auto& entry : index->entries) {
+    const DumpHeader& header = entry.header;
+    if (!entry.is_tensor() || !entry.has_stats() || header.payload_bytes == 0 ||
+        header.payload_bytes != header.logical_bytes)
+      continue;
+    TensorStats stats(static_cast<DType>(header.dtype));
+    // Pieces are cut anywhere; the statistics want whole words.
+    std::vector<unsigned char> rest;
+    const auto read = read_payload(*run, entry, [&](std::span<const unsigned char> part) {
+      rest.insert(rest.end(), part.begin(), part.end());
+      const std::size_t whole = rest.size() / 8 * 8;
+      stats.add(rest.data(), whole);
+      rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(whole));
+    });
+    if (!read) return add_problem(result, read.error().message);
+    stats.add(rest.data(), rest.size());
+    if (stats.result().hash != entry.stats.hash && wrong++ == 0)
+      add_problem(result, fmt::format("the dump of task {}, argument {}, has other bytes than the "
+                                      "device hashed",
+                                      task_text(header.task_id), header.arg_index));
+    ++result.verified_tensors;
+  }
+  if (wrong > 1) add_problem(result, fmt::format("and {} more tensors like it", wrong - 1));
+}
+
 }  // namespace
 
 Expected<CheckResult> check_run(const std::string& directory, const ContentCheck& content_check) {
@@ -102,6 +139,7 @@ Expected<CheckResult> check_run(const std::string& directory, const ContentCheck
   if (reader->last_of(ChunkType::kLanes) == nullptr)
     add_problem(result, "the capture's end is lost: what came after its last page is unknown");
   check_ledger(result, *ledger);
+  check_dump(result, directory);
   return result;
 }
 

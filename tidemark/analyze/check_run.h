@@ -20,6 +20,7 @@ struct CheckResult {
   std::uint64_t chunks = 0;
   std::uint64_t pages = 0;
   std::uint64_t file_bytes = 0;
+  std::uint64_t verified_tensors = 0;  // of a dump, against the device's hashes
   std::uint64_t verified_records = 0;  // content compared with what the workload must have written
   std::vector<std::string> problems;   // empty: the run is sound
   std::vector<std::string> notes;      // what a reader should know though nothing is wrong

@@ -117,6 +117,14 @@ Expected<DumpIndex> read_dump(RunCapture& run) {
           collector.take(fragment, chunk, offset);
         });
   }
+  run.for_each_snapshot([&](std::span<const unsigned char> frame, std::uint32_t chunk) {
+    FrameCollector collector(all, index.malformed);
+    Fragment whole{};
+    whole.total_bytes = frame.size();
+    whole.first = whole.last = true;
+    whole.bytes = frame;
+    collector.take(whole, chunk, 0);
+  });
   std::set<std::string> skipped;
   std::erase_if(all, [&](const DumpEntry& entry) {
     if (entry.header.kind != static_cast<std::uint8_t>(DumpKind::kSkipped)) return false;

@@ -147,6 +147,22 @@ Expected<std::span<const unsigned char>> RunCapture::read_chunk(std::uint32_t ch
   return std::span<const unsigned char>(kept.bytes);
 }
 
+std::optional<HangState> RunCapture::hang() {
+  const IndexEntry* chunk = reader_.last_of(ChunkType::kHang);
+  if (chunk == nullptr) return std::nullopt;
+  const auto bytes = reader_.read(*chunk);
+  if (!bytes) return std::nullopt;
+  return parse_hang_state({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+}
+
+void RunCapture::for_each_snapshot(
+    const std::function<void(std::span<const unsigned char>, std::uint32_t)>& fn) {
+  for (const IndexEntry& chunk : reader_.chunks()) {
+    if (chunk.type != static_cast<std::uint16_t>(ChunkType::kSnapshot)) continue;
+    if (const auto bytes = reader_.read(chunk)) fn(*bytes, number_of(chunk));
+  }
+}
+
 // Chunks stand in the order of the file.
 std::uint32_t RunCapture::number_of(const IndexEntry& chunk) const {
   const auto& chunks = reader_.chunks();

@@ -12,6 +12,7 @@
 #include "tidemark/analyze/record_cursor.h"
 #include "tidemark/schema/user_event.h"
 #include "tidemark/session/description.h"
+#include "tidemark/session/hang_state.h"
 #include "tidemark/session/task_text.h"
 
 namespace tidemark {
@@ -37,6 +38,11 @@ class RunCapture {
   [[nodiscard]] const std::optional<RunReport>& outcome() const { return outcome_; }
   // The program did not come to its end.
   [[nodiscard]] bool fatal() const;
+  // The runtime as it stood when the run was stopped; nothing: it was not.
+  [[nodiscard]] std::optional<HangState> hang();
+  // fn(frame, number of the chunk) for what the host saw of tasks that were running then.
+  void for_each_snapshot(
+      const std::function<void(std::span<const unsigned char>, std::uint32_t)>& fn);
 
   // Also lanes that were opened at run time.
   [[nodiscard]] const std::vector<LanePlan>& lanes() const { return lanes_; }

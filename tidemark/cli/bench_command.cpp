@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "tidemark/cli/bench/bench_options.h"
+#include "tidemark/cli/bench/dump_bench.h"
 #include "tidemark/cli/bench/overhead_bench.h"
 #include "tidemark/cli/bench/runtime_bench.h"
 #include "tidemark/cli/command_line.h"
@@ -97,6 +98,28 @@ void add_overhead_bench(CLI::App& bench, Outcome& outcome) {
   });
 }
 
+void add_dump_bench(CLI::App& bench, Outcome& outcome) {
+  auto options = std::make_shared<DumpBenchOptions>();
+  auto* command = bench.add_subcommand(
+      "dump", "How fast tensors come into a capture, beside a loop that copies and writes them");
+  command->add_option("--case", options->case_name, "Of wide_tensors: Small or Large (4 GiB)")
+      ->check(CLI::IsMember({"Small", "Large"}))
+      ->capture_default_str();
+  command->add_option("-p,--platform", options->platform, "See 'tidemark list'")
+      ->capture_default_str();
+  command->add_option("--dir", options->directory, "The file system that is written to")
+      ->capture_default_str();
+  command->add_option("--pool-bytes", options->pool_bytes, "Bytes of the page pool")
+      ->capture_default_str();
+  command->add_option("--rounds", options->rounds, "Rounds of which medians are taken")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  command->add_flag("--verify,!--no-verify", options->verify,
+                    "Compare every element in the capture (default)");
+  command->add_flag("--json", options->json, "Print one JSON object");
+  command->callback([options, &outcome] { outcome.exit_code = bench_dump(*options); });
+}
+
 // What 'bench producer --disabled' counts; hidden from the help.
 void add_counted_loop(CLI::App& bench, Outcome& outcome) {
   struct Args {
@@ -121,6 +144,7 @@ void add_bench_command(CLI::App& app, Outcome& outcome) {
   add_drain_bench(*bench, outcome);
   add_runtime_bench(*bench, outcome);
   add_overhead_bench(*bench, outcome);
+  add_dump_bench(*bench, outcome);
   add_counted_loop(*bench, outcome);
 }
 

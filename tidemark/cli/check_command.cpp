@@ -33,6 +33,9 @@ int check(const std::string& named) {
       with_commas(counted.dropped), with_commas(counted.overwritten));
   if (content)
     fmt::print("  content    {} records verified\n", with_commas(result->verified_records));
+  if (result->verified_tensors > 0)
+    fmt::print("  dump       {} tensors have the hash that the device computed\n",
+               with_commas(result->verified_tensors));
   for (const auto& note : result->notes) fmt::print("  note       {}\n", note);
   for (const auto& problem : result->problems) fmt::print("  problem    {}\n", problem);
   if (!result->problems.empty()) {

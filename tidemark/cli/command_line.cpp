@@ -53,8 +53,11 @@ Expected<std::string> resolve_run(const std::string& named) {
   return named;
 }
 
-int run_command_line(int argc, char** argv) {
+int run_command_line(int argc, char** argv) { return run_command_line(argc, argv, nullptr); }
+
+int run_command_line(int argc, char** argv, void (*register_more)()) {
   register_workloads();
+  if (register_more != nullptr) register_more();
   register_cuda_bench();
   CLI::App app("Tidemark: a flight recorder for on-device task runtimes.", "tidemark");
   app.footer(kFooter);
@@ -70,6 +73,8 @@ int run_command_line(int argc, char** argv) {
   add_dump_command(app, outcome);
   add_replay_command(app, outcome);
   add_check_command(app, outcome);
+  add_hang_command(app, outcome);
+  add_top_command(app, outcome);
   add_recover_command(app, outcome);
   add_bench_command(app, outcome);
   try {

@@ -31,6 +31,8 @@ void add_deps_command(CLI::App& app, Outcome& outcome);
 void add_dump_command(CLI::App& app, Outcome& outcome);
 void add_replay_command(CLI::App& app, Outcome& outcome);
 void add_check_command(CLI::App& app, Outcome& outcome);
+void add_hang_command(CLI::App& app, Outcome& outcome);
+void add_top_command(CLI::App& app, Outcome& outcome);
 void add_recover_command(CLI::App& app, Outcome& outcome);
 void add_bench_command(CLI::App& app, Outcome& outcome);
 
@@ -39,5 +41,7 @@ Expected<std::string> resolve_run(const std::string& named);
 
 // Registers the programs, forks the supervisor, parses, runs. What main returns.
 int run_command_line(int argc, char** argv);
+// `register_more`: programs in place of those of the same name.
+int run_command_line(int argc, char** argv, void (*register_more)());
 
 }  // namespace tidemark::cli

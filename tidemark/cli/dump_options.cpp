@@ -143,6 +143,12 @@ void bind_dump_options(CLI::App& command, DumpOptions& options) {
       .add_option("--dump-max-bytes", options.max_bytes,
                   "Cut the payload of one tensor; 0: never (default)")
       ->group(group);
+  command
+      .add_option("--dump-scratch-bytes", options.scratch_bytes,
+                  "With when=: memory per core in which an inout is kept before its kernel, until "
+                  "the result says whether its payload is wanted; beyond it only statistics are")
+      ->capture_default_str()
+      ->group(group);
 }
 
 Expected<DumpSelection> plan_dump(const DumpOptions& options,
@@ -167,6 +173,7 @@ Expected<DumpSelection> plan_dump(const DumpOptions& options,
     selection.rules[selection.rule_count++] = *rule;
   }
   selection.max_bytes = options.max_bytes;
+  selection.scratch_bytes = options.scratch_bytes;
   return selection;
 }
 

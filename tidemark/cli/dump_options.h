@@ -17,6 +17,7 @@ struct DumpOptions {
   std::string level;  // empty: off
   std::vector<std::string> selects;
   std::uint64_t max_bytes = 0;
+  std::uint64_t scratch_bytes = 1 << 20;
 };
 
 void bind_dump_options(CLI::App& command, DumpOptions& options);

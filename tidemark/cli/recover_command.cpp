@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/fault_options.h"
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/export/export_run.h"
 #include "tidemark/session/recover.h"
@@ -18,6 +19,7 @@ namespace {
 
 struct RecoverArgs {
   std::string run;
+  std::string inject;
   bool list = false;
   bool clean = false;
   bool yes = false;
@@ -96,7 +98,14 @@ void add_recover_command(CLI::App& app, Outcome& outcome) {
       ->add_option("--export-limit", args->export_limit,
                    "Records above which a JSON artifact is written only on request")
       ->capture_default_str();
+  command->add_option("--inject", args->inject,
+                      "A fault for tests: kill@recovery:N, kill@export:N, kill@report");
   command->callback([args, &outcome] {
+    if (!args->inject.empty())
+      if (auto armed = arm_fault(args->inject); !armed) {
+        outcome.exit_code = report_error(armed.error());
+        return;
+      }
     outcome.exit_code = args->list || args->clean ? list_and_clean(*args) : recover(*args);
   });
 }

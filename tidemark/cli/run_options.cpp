@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "tidemark/cli/fault_options.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/output_directory.h"
 #include "tidemark/session/runtime_lanes.h"
@@ -48,6 +49,10 @@ Expected<std::uint32_t> parse_number(const std::string& text, const std::string&
 
 Expected<void> parse_injections(const std::vector<std::string>& faults, DrainInjection& inject) {
   for (const auto& fault : faults) {
+    if (fault.find('@') != std::string::npos) {
+      if (auto armed = arm_fault(fault); !armed) return armed;
+      continue;
+    }
     const auto equals = fault.find('=');
     const std::string name = fault.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : fault.substr(equals + 1);
@@ -57,7 +62,8 @@ Expected<void> parse_injections(const std::vector<std::string>& faults, DrainInj
     }
     if (name != "drain_pause_ms" && name != "drain_slow")
       return failure(ErrorKind::kUsage,
-                     "--inject {}: known faults are drain_pause_ms=N, drain_slow=N, drain_stop",
+                     "--inject {}: known faults are drain_pause_ms=N, drain_slow=N, drain_stop and "
+                     "ACTION@POINT:N",
                      fault);
     const auto number = parse_number(value, fault);
     if (!number) return tl::unexpected(number.error());
@@ -117,7 +123,9 @@ void bind_recorder_options(CLI::App& command, RunOptions& options) {
   command
       .add_option("--inject", options.injections,
                   "Faults for tests: drain_pause_ms=N (once), drain_slow=N (microseconds per "
-                  "page), drain_stop")
+                  "page), drain_stop; crash|kill|hang@POINT:N, the Nth time a process comes to "
+                  "page_switch, publish, before_commit, mid_payload, flush (device), drain, "
+                  "recovery, export, report (host)")
       ->group(group);
 }
 
@@ -202,6 +210,17 @@ Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, RunRequest& reque
   const WorkloadEntry* workload = find_registered_workload(options.workload);
   auto config = plan_runtime(options.runtime, *request.platform);
   if (!config) return tl::unexpected(config.error());
+  if (workload->device_builds && config->build == BuildKind::kHostBuild)
+    return failure(ErrorKind::kUsage,
+                   "--runtime host_build_graph: {} goes wrong where its orchestration runs, which "
+                   "would be this process",
+                   workload->name);
+  const std::uint32_t op_ms = request.op_timeout_ms.value_or(request.platform->op_timeout_ms);
+  if (op_ms > 0 && config->task_timeout_ms >= op_ms)
+    return failure(ErrorKind::kUsage,
+                   "--op-timeout-ms {}: must be more than --scheduler-timeout-ms {}, or it would "
+                   "hide which task hangs",
+                   op_ms, config->task_timeout_ms);
   if (auto checked = check_streams(options.streams); !checked)
     return tl::unexpected(checked.error());
   config->streams = options.streams;

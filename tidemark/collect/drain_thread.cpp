@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "tidemark/base/fault_point.h"
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/base/spin_once.h"
 #include "tidemark/schema/stream_registry.h"
@@ -278,6 +279,7 @@ void DrainThread::deliver(Lane& lane, const ReceivedPage& received) {
                                     .payload = drainer_->port_->in_place(offset),
                                     .port = drainer_->port_,
                                     .payload_offset = offset});
+    fault_point(FaultPoint::kDrain);
     delivered_ns_ = monotonic_ns();
     stats_.sink_ns += delivered_ns_ - begin_ns;
   }

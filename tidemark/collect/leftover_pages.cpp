@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "tidemark/base/fault_point.h"
+
 namespace tidemark {
 namespace {
 
@@ -31,6 +33,7 @@ class LeftoverReader {
         page_(plan.layout.shape.page_bytes) {}
 
   void take(const Candidate& candidate) {
+    fault_point(FaultPoint::kRecovery);
     PageHeaderImage header;
     if (!copy_page(candidate, header)) return;
     const std::span<const unsigned char> payload(page_.data() + kPageHeaderBytes,

@@ -2,6 +2,7 @@
 #include "tidemark/device/device_process.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -9,6 +10,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "tidemark/base/fault_point.h"
 #include "tidemark/device/cuda/cuda_program.h"
 #include "tidemark/device/device_memory.h"
 #include "tidemark/device/fault_text.h"
@@ -32,6 +34,29 @@ void watch_host(int host_socket, int stop, const RegionView& region) {
       region.header().device.host_gone.store_release(1);
       return;
     }
+  }
+}
+
+RuntimeStatus* crash_status = nullptr;  // where the crash of a unit is told
+
+// Says which unit it was, then lets the signal do what it does.
+void tell_crash(int number) {
+  if (crash_status != nullptr) {
+    crash_status->fault_unit.store_relaxed(sim_unit);
+    crash_status->fault_signal.store_release(static_cast<std::uint32_t>(number));
+  }
+  ::signal(number, SIG_DFL);
+  ::raise(number);
+}
+
+void watch_crashes(const RegionView& region) {
+  if (region.layout().shape.status_bytes < sizeof(RuntimeStatus)) return;
+  crash_status = static_cast<RuntimeStatus*>(region.status());
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    struct sigaction action {};
+    action.sa_handler = tell_crash;
+    ::sigemptyset(&action.sa_mask);
+    ::sigaction(number, &action, nullptr);
   }
 }
 
@@ -79,6 +104,8 @@ void run_device_process(const SupervisorMessage& launch, UniqueFd region, Unique
   view.header().device.device_pid.store_relaxed(self.pid);
   view.header().device.device_start_time.store_release(self.start_time);
 
+  watch_crashes(view);
+  fault_plan.enter_device();
   UniqueFd stop(::eventfd(0, EFD_CLOEXEC));
   std::thread watcher([&] { watch_host(host_socket, stop.get(), view); });
   const int exit_code =

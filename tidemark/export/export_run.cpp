@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "tidemark/analyze/dump_index.h"
+#include "tidemark/base/fault_point.h"
 #include "tidemark/export/artifact.h"
+#include "tidemark/export/hang_json.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/output_directory.h"
 
@@ -40,9 +42,15 @@ Expected<void> warn_of_skipped(RunCapture& run, RunReport& report) {
 Expected<void> export_automatically(const std::string& directory, RunReport& report,
                                     const ExportOptions& options) {
   std::error_code code;
-  if (!std::filesystem::exists(directory + "/" + kCaptureFile, code)) return {};
+  if (!std::filesystem::exists(directory + "/" + kCaptureFile, code)) {
+    if (!report.hang) return {};
+    return write_hang_files(make_hang_report(*report.hang, nullptr), directory);
+  }
   auto run = RunCapture::open(directory);
   if (!run) return tl::unexpected(run.error());
+  // First: it is what a person wants first, and it is small.
+  if (const auto state = run->hang())
+    if (auto put = write_hang_files(make_hang_report(*state, &*run), directory); !put) return put;
   report.not_exported.clear();
   for (const auto& artifact : artifacts()) {
     if (artifact.on_request || !run->has(artifact.stream)) continue;
@@ -65,6 +73,7 @@ Expected<void> export_automatically(const std::string& directory, RunReport& rep
            .command = fmt::format("tidemark export {} {}", directory, file)});
       continue;
     }
+    fault_point(FaultPoint::kExport);
     if (auto written = artifact.write(*run, directory + "/" + file); !written) return written;
   }
   return warn_of_skipped(*run, report);

@@ -94,7 +94,7 @@ class FrameWriter : public LaneWriter<Env> {
       put_fragment(source, {.total_bytes = total_bytes, .offset = offset, .length = length});
       offset += length;
     } while (offset < total_bytes);
-    return true;
+    return this->accept();
   }
 
   TM_DEVICE std::uint64_t room() const {
@@ -114,6 +114,7 @@ class FrameWriter : public LaneWriter<Env> {
     alignas(16) unsigned char piece[kMadeBytes];
     for (std::uint64_t at = 0; at < length; at += kMadeBytes) {
       const std::uint64_t part = length - at < kMadeBytes ? length - at : kMadeBytes;
+      if (at > 0) LaneWriter<Env>::reach(FaultPoint::kMidPayload);
       source.read(piece, part);
       for (std::uint64_t i = part; i % kQuantumBytes != 0; ++i) piece[i] = 0;
       for (std::uint64_t i = 0; i < part; i += kQuantumBytes) {
@@ -138,6 +139,7 @@ class FrameWriter : public LaneWriter<Env> {
     if (first && this->page_header().first_frame_offset.load_own() == kNoFrame)
       this->page_header().first_frame_offset.store_release(
           static_cast<std::uint64_t>(this->cursor_ - this->begin_));
+    this->reach(FaultPoint::kBeforeCommit);
     fragment->commit.store_release(encode_commit({.length = static_cast<std::uint32_t>(span.length),
                                                   .first = first,
                                                   .last = last,

@@ -5,11 +5,14 @@
 //
 // `Env` is the device leaf: now_ticks() and pause(round), which backs off for at most 1 ms. Where
 // looking at the host's words is slow, Env::kLookEvery says in how many rounds of waiting to do so.
+// An Env with fault_point() can be asked to fail at named points; one with accepted() is told of
+// every record. Others pay for neither.
 #pragma once
 
 #include <cstdint>
 
 #include "tidemark/base/check.h"
+#include "tidemark/base/fault_point.h"
 #include "tidemark/schema/stamp.h"
 #include "tidemark/transport/region.h"
 
@@ -43,6 +46,8 @@ class LaneWriter {
   }
 
   TM_DEVICE TM_INLINE bool enabled() const { return cursor_ != nullptr; }
+  // Where the unit tells its watchdogs that it waits for the recorder.
+  TM_DEVICE void tell_waits_to(RecorderLine* line) { line_ = line; }
   TM_DEVICE const LanePlan& plan() const { return region_->lane(lane_).plan; }
   TM_DEVICE const RegionView& region() const { return *region_; }
   // Numbers given so far, accepted or not.
@@ -57,6 +62,7 @@ class LaneWriter {
   // Flushes and leaves the lane. Later writes are refused.
   TM_DEVICE void close() {
     if (!enabled()) return;
+    reach(FaultPoint::kFlush);
     if (page_ != kNoPageIndex) publish();
     words().attempted.store_relaxed(next_number_);
     words().state.store_release(static_cast<std::uint32_t>(LaneState::kClosed));  // [lane closed]
@@ -64,12 +70,21 @@ class LaneWriter {
   }
 
  protected:
+  TM_DEVICE static void reach([[maybe_unused]] FaultPoint point) {
+    if constexpr (requires { Env::fault_point(point); }) Env::fault_point(point);
+  }
+  TM_DEVICE TM_INLINE bool accept() {
+    if constexpr (requires { Env::accepted(LaneIndex{}); }) Env::accepted(lane_);
+    return true;
+  }
+
   TM_DEVICE LaneWords& words() const { return region_->lane(lane_).words; }
   TM_DEVICE PageHeader& page_header() const { return region_->page(page_); }
   TM_DEVICE std::uint64_t next_number() const { return next_number_; }
 
   // Publishes the open page and opens the next one. False: the attempt is refused and counted.
   TM_DEVICE __attribute__((noinline)) bool turn_page() {
+    reach(FaultPoint::kPageSwitch);
     if (page_ != kNoPageIndex) publish();
     DropReason why = DropReason::kNoPage;
     const PageIndex page = next_page(why);
@@ -132,6 +147,7 @@ class LaneWriter {
     next_number_ += count;
     words().attempted.store_relaxed(next_number_);
     words().open_page_index.store_relaxed(~std::uint64_t{0});
+    reach(FaultPoint::kPublish);
     if (overflow_ != Overflow::kKeepLast) {
       full_ring_.send(published_, page_);
       ++published_;
@@ -168,6 +184,10 @@ class LaneWriter {
     const std::uint64_t begin_ticks = Env::now_ticks();
     Patience patience{.progress_ticks = begin_ticks};
     words().waiting.store_relaxed(1);
+    if (line_ != nullptr) {
+      line_->waiting_since_ticks.store_relaxed(begin_ticks);
+      line_->waiting.store_release(1);
+    }
     PageIndex page = try_acquire();
     // Where the ring is near, the lane looks at it often and over the link just as seldom.
     const bool near = region_->rings_are_near();
@@ -182,6 +202,10 @@ class LaneWriter {
     stall_total_ += waited_ticks;
     words().stall_ticks.store_relaxed(stall_total_);
     words().waiting.store_relaxed(0);
+    if (line_ != nullptr) {
+      line_->waited_ticks.store_relaxed(line_->waited_ticks.load_own() + waited_ticks);
+      line_->waiting.store_release(0);
+    }
     return page;
   }
 
@@ -273,6 +297,7 @@ class LaneWriter {
     words().opened_pages.store_relaxed(opened_pages_);
     words().open_page_index.store_after_fence(page);
     if (gap_dropped_ != 0) words().tail_dropped.store_relaxed(0);
+    if (line_ != nullptr) line_->pages.store_relaxed(line_->pages.load_own() + 1);
     gap_dropped_ = stall_pending_ = 0;
     frames_ended_ = 0;
   }
@@ -296,6 +321,7 @@ class LaneWriter {
   }();
 
   const RegionView* region_ = nullptr;
+  RecorderLine* line_ = nullptr;
   std::uint64_t run_id_ = 0;
   std::uint64_t drain_timeout_ticks_ = 0;
   std::uint32_t drain_threads_ = 0;

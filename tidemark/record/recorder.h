@@ -213,7 +213,7 @@ class Recorder : public LaneWriter<Env> {
     }
     store_record(this->cursor_, record, this->stamp_high_);
     this->cursor_ += R::kBytes;
-    return true;
+    return this->accept();
   }
 
   // Every thread of the block calls this on its own recorder, with the same count.

@@ -39,10 +39,17 @@ struct DumpSelection {
   DumpLevel level = DumpLevel::kOff;
   std::uint32_t rule_count = 0;  // 0: everything the level says
   std::uint64_t max_bytes = 0;   // of one payload; 0: no limit
-  std::uint64_t scratch_bytes = 0;
+  std::uint64_t scratch_bytes =
+      0;  // of a task's inouts, kept until it is known whether they matter
   DumpRule rules[kDumpRulesMax];
 
   TM_DEVICE constexpr bool on() const { return level != DumpLevel::kOff; }
+  TM_DEVICE constexpr bool needs_scratch() const {
+    if (!on() || level == DumpLevel::kStats || scratch_bytes == 0) return false;
+    for (std::uint32_t i = 0; i < rule_count; ++i)
+      if (rules[i].when != DumpWhen::kAlways) return true;
+    return false;
+  }
 };
 
 }  // namespace tidemark

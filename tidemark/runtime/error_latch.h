@@ -23,6 +23,8 @@ struct ErrorDetails {
   Site submit;
   const char* kernel = "";
   const char* text = "";
+  HangClass hang = HangClass::kNone;
+  std::uint32_t unit = 0;
 };
 
 class ErrorLatch {
@@ -48,6 +50,8 @@ class ErrorLatch {
     error.task_id.store_relaxed(details.task_id);
     error.scope_line.store_relaxed(details.scope.line);
     error.submit_line.store_relaxed(details.submit.line);
+    error.hang_class.store_relaxed(static_cast<std::uint32_t>(details.hang));
+    error.unit.store_relaxed(details.unit);
     copy_text(error.scope_file, details.scope.file);
     copy_text(error.submit_file, details.submit.file);
     copy_text(error.kernel, details.kernel);

@@ -44,6 +44,8 @@ struct NoWatch {
   // Something was taken; `used` includes it.
   TM_DEVICE void took(Resource, std::uint32_t, std::uint64_t, std::uint64_t = 1) {}
   TM_DEVICE NoEvents recorder() { return {}; }
+  // The orchestration is over; nothing is told any more.
+  TM_DEVICE void ended() {}
 };
 
 }  // namespace tidemark

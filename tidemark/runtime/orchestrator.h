@@ -133,6 +133,9 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
         {.code = ErrorCode::kExplicitOrchFatal, .submit = site, .text = why == nullptr ? "" : why});
   }
 
+  // A program that waits for something of its own lets others run meanwhile.
+  TM_DEVICE static void give_way(std::uint32_t round) { Env::pause(round); }
+
   TM_DEVICE std::uint32_t core_count(CoreType type) const {
     return memory_.config().core_count(type);
   }
@@ -159,8 +162,9 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
       memory_.scheduler_bell(i).template ring<Env>();
   }
   TM_DEVICE void leave() {
+    watch_.ended();
     status_->end_ticks.store_relaxed(Env::now_ticks());
-    rings_.line().enter(UnitState::kLeft, Env::now_ticks());
+    rings_.line().leave(Env::now_ticks());
   }
 
   TM_DEVICE RingSet<Env, Strategy, Watch>& rings() { return rings_; }
@@ -244,7 +248,7 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
     }
     const std::uint64_t begin_ticks = Env::now_ticks();
     const std::uint64_t limit_ticks = memory_.config().task_timeout_ticks;
-    rings_.line().enter(UnitState::kWaiting, begin_ticks);
+    rings_.line().wait_for(Resource::kNone, 0, begin_ticks);
     for (std::uint32_t round = 0; !rings_.is_written(ref); ++round) {
       if (failed()) return false;
       const std::uint64_t waited_ticks = Env::now_ticks() - begin_ticks;
@@ -264,7 +268,7 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
 
   // Also gives back what the last tasks held.
   TM_DEVICE void wait_until_all_complete() {
-    rings_.line().enter(UnitState::kWaiting, Env::now_ticks());
+    rings_.line().wait_for(Resource::kNone, 0, Env::now_ticks());
     const auto all_complete = [&] {
       return memory_.control().completed.load_acquire() == submitted_ || failed();
     };

@@ -35,14 +35,18 @@ class SiteNames {
 template <class Env>
 class RecordingWatch : public NoWatch {
  public:
-  // Without a region nothing is recorded. The region must stay.
-  TM_DEVICE RecordingWatch(const RegionView* region, const RuntimeConfig& config)
+  // Without a region nothing is recorded. The region must stay. `line`: of the orchestrator.
+  TM_DEVICE RecordingWatch(const RegionView* region, const RuntimeConfig& config,
+                           RecorderLine* line = nullptr)
       : region_(region),
-        scopes_(recorder_of<ScopeRecorder>(region, config.lanes().scopes())),
-        graph_(recorder_of<GraphRecorder>(region, config.lanes().edges())),
-        submits_(recorder_of<SubmitRecorder>(region, config.lanes().submits())),
-        events_(recorder_of<EventRecorder<Env>>(region, config.lanes().orchestrator_events())) {}
-  TM_DEVICE ~RecordingWatch() {
+        scopes_(recorder_of<ScopeRecorder>(region, config.lanes().scopes(), line)),
+        graph_(recorder_of<GraphRecorder>(region, config.lanes().edges(), line)),
+        submits_(recorder_of<SubmitRecorder>(region, config.lanes().submits(), line)),
+        events_(
+            recorder_of<EventRecorder<Env>>(region, config.lanes().orchestrator_events(), line)) {}
+  TM_DEVICE ~RecordingWatch() { ended(); }
+  // Not only at the end of its life: the device may never come to that.
+  TM_DEVICE void ended() {
     scopes_.close();
     graph_.close();
     submits_.close();

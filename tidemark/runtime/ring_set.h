@@ -80,6 +80,19 @@ class RingSet {
   TM_DEVICE ErrorLatch& latch() { return latch_; }
   TM_DEVICE UnitLine& line() { return line_; }
 
+  // The place of a source file in the status's list, for who reads a slot without its program; the
+  // last place stands for all that came too late.
+  TM_DEVICE std::uint32_t file_number(const char* file) {
+    if (file == last_file_) return last_file_number_;
+    last_file_ = file;
+    for (last_file_number_ = 0; last_file_number_ < file_count_; ++last_file_number_)
+      if (files_[last_file_number_] == file) return last_file_number_;
+    if (file_count_ == kSiteFilesMax) return last_file_number_ = kSiteFilesMax;
+    files_[file_count_++] = file;
+    ErrorLatch::copy_text(status_->site_files[last_file_number_], file);
+    return last_file_number_;
+  }
+
   // Moves the tail over the longest prefix of consumed tasks.
   TM_DEVICE void reclaim(std::uint32_t index) {
     if constexpr (!Strategy::kReclaims) return;
@@ -107,7 +120,7 @@ class RingSet {
     reclaim_all();
     if (try_take()) return true;
     const std::uint64_t begin_ticks = Env::now_ticks();
-    line_.wait_for(request.resource, begin_ticks);
+    line_.wait_for(request.resource, request.ring, begin_ticks);
     bool taken = false;
     for (std::uint32_t round = 0;; ++round) {
       reclaim_all();
@@ -120,7 +133,7 @@ class RingSet {
       Env::wait_for_space(round);
     }
     note_wait(request, Env::now_ticks() - begin_ticks);
-    line_.enter(UnitState::kBusy, Env::now_ticks());
+    if (taken) line_.enter(UnitState::kBusy, Env::now_ticks());
     return taken;
   }
 
@@ -277,6 +290,9 @@ class RingSet {
   ScopeStack& scopes_;
   Watch& watch_;
   UnitLine line_;
+  const char* files_[kSiteFilesMax] = {};
+  const char* last_file_ = nullptr;
+  std::uint32_t file_count_ = 0, last_file_number_ = 0;
   TensorMap map_;
   Ring rings_[kRingCount];
 };

@@ -31,7 +31,9 @@ struct RuntimeConfig {
   std::uint32_t mailbox_depth = 16;  // power of two; 1: as hardware has it
   std::uint32_t tensormap_entries = 65536;
   std::uint32_t track_war = 0;
-  std::uint64_t task_timeout_ms = 0;     // how long a tensor element is waited for; 0: no limit
+  // A fault: the first scheduler stops polling when it has completed so many; 0: never.
+  std::uint32_t stall_scheduler_after = 0;
+  std::uint64_t task_timeout_ms = 0;     // of a kernel, and of a wait for an element; 0: no limit
   std::uint64_t task_timeout_ticks = 0;  // the same, once the rate of the clock is known
   std::uint64_t entry_bytes = 0;         // buffers of the workload itself
   RingSizes rings[kRingCount];

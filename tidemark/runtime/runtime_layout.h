@@ -4,7 +4,7 @@
 // so a graph built on the host is uploaded as it is.
 //
 //   control │ mailboxes │ dispatches │ ready queues │ tensor map │ rings: slots, arguments,
-//   dependencies, fanin, heap │ buffers of the workload
+//   dependencies, fanin, heap │ buffers of the workload │ scratch memory of the dump
 #pragma once
 
 #include <cstdint>
@@ -59,6 +59,9 @@ struct RuntimeLayout {
   std::uint64_t map_offset = 0;
   RingLayout rings[kRingCount];
   std::uint64_t entry_offset = 0;
+  std::uint64_t scratch_words_offset = 0;  // of the dump: one word and one piece of memory per core
+  std::uint64_t scratch_offset = 0;
+  std::uint64_t scratch_bytes = 0;  // of one piece
   std::uint64_t total_bytes = 0;
 };
 
@@ -98,6 +101,11 @@ TM_DEVICE constexpr RuntimeLayout lay_out(const RuntimeConfig& config) {
     ring.heap_offset = take(sizes.heap_bytes);
   }
   layout.entry_offset = take(config.entry_bytes);
+  if (config.dump.needs_scratch()) {
+    layout.scratch_bytes = round_up(config.dump.scratch_bytes, 4096);
+    layout.scratch_words_offset = take(config.core_count() * sizeof(DeviceWord<std::uint32_t>));
+    layout.scratch_offset = take(config.core_count() * layout.scratch_bytes);
+  }
   layout.total_bytes = at;
   return layout;
 }

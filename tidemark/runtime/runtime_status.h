@@ -4,24 +4,51 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "tidemark/runtime/runtime_error.h"
+#include "tidemark/transport/lane.h"
 #include "tidemark/transport/shared_word.h"
 
 namespace tidemark {
 
 inline constexpr std::uint32_t kRingCount = 4;
 inline constexpr std::uint32_t kStatusTextBytes = 96;
+inline constexpr std::uint32_t kSiteFilesMax = 8;
+inline constexpr std::uint32_t kStatusKernelsMax = 64;
+inline constexpr std::uint32_t kStatusKernelBytes = 32;
 
 // What a unit is doing. Watchdogs subtract the waits that are not its own fault.
 enum class UnitState : std::uint32_t {
   kNotStarted,
   kIdle,
-  kBusy,       // worker: in a kernel; scheduler: in a round; orchestrator: in the program
-  kWaiting,    // orchestrator: for space, for a tensor, for the end
-  kRecording,  // waits for a page of the recorder
+  kBusy,     // worker: in a kernel; scheduler: in a round; orchestrator: in the program
+  kWaiting,  // orchestrator: for space, for a tensor, for the end
+  kCopying,  // worker: arguments, for the dump
   kLeft,
 };
+inline constexpr std::uint32_t kUnitStateCount = 6;
+
+// What a run without progress is stopped by.
+enum class HangClass : std::uint32_t {
+  kNone,
+  kRunningStalled,       // a kernel runs past its time
+  kReadyAllIdle,         // there is something to do, and nobody does it
+  kDependencyDeadlock,   // tasks wait for each other
+  kOrchestratorStalled,  // the orchestration does not go on
+  kRecorderStalled,      // a unit waits for a page that does not come
+};
+inline constexpr std::uint32_t kHangClassCount = 6;
+constexpr std::string_view hang_class_name(HangClass hang) {
+  constexpr std::string_view kNames[kHangClassCount] = {"none",
+                                                        "running stalled",
+                                                        "ready but all idle",
+                                                        "dependency deadlock",
+                                                        "orchestrator stalled",
+                                                        "recorder stalled"};
+  const auto index = static_cast<std::uint32_t>(hang);
+  return index < kHangClassCount ? kNames[index] : std::string_view("unknown");
+}
 
 // Writer: the unit. 128 bytes: a line of its own also where lines come in pairs.
 struct alignas(128) UnitProgress {
@@ -30,10 +57,15 @@ struct alignas(128) UnitProgress {
   SharedWord<std::uint64_t> task_id;      // worker: runs it; orchestrator: submitted it last
   SharedWord<std::uint64_t> since_ticks;  // in this state
   SharedWord<std::uint64_t> count;        // worker: parts run; scheduler: tasks completed
-  SharedWord<std::uint32_t> block;
-  SharedWord<std::uint32_t> waits_for;  // Resource, while waiting
-  SharedWord<std::uint64_t> recorder_wait_ticks;
-  SharedWord<std::uint64_t> loops;
+  SharedWord<std::uint32_t> block;        // orchestrator: the ring it waits for
+  SharedWord<std::uint32_t> waits_for;    // Resource, while waiting
+  RecorderLine recorder;
+  SharedWord<std::uint64_t> waited_before_ticks;  // for the recorder, when the state was entered
+  SharedWord<std::uint64_t> loops;                // scheduler: rounds
+  // What it was doing when it left, for who comes later.
+  SharedWord<std::uint64_t> left_since_ticks;
+  SharedWord<std::uint32_t> left_state;
+  SharedWord<std::uint32_t> reserved;
 };
 static_assert(sizeof(UnitProgress) == 128);
 
@@ -49,6 +81,8 @@ struct LatchedError {
   SharedWord<std::uint64_t> task_id;
   SharedWord<std::uint32_t> scope_line;
   SharedWord<std::uint32_t> submit_line;
+  SharedWord<std::uint32_t> hang_class;  // HangClass, where the code is SCHEDULER_TIMEOUT
+  SharedWord<std::uint32_t> unit;        // that is stuck, or that latched it
   char scope_file[kStatusTextBytes];
   char submit_file[kStatusTextBytes];
   char kernel[kStatusTextBytes];
@@ -74,6 +108,19 @@ struct BackpressureStatus {
   char scope_file[kStatusTextBytes];
 };
 
+// Writer: host, before launch. What another process needs to understand the rest.
+struct RuntimeShape {
+  SharedWord<std::uint64_t> task_window[kRingCount];
+  SharedWord<std::uint64_t> heap_bytes[kRingCount];
+  SharedWord<std::uint64_t> dep_pool[kRingCount];
+  SharedWord<std::uint64_t> tensormap_entries;
+  SharedWord<std::uint64_t> scheduler_count;
+  SharedWord<std::uint64_t> core_count;
+  SharedWord<std::uint64_t> timeout_ms;
+  SharedWord<std::uint64_t> kernel_count;
+  char kernels[kStatusKernelsMax][kStatusKernelBytes];
+};
+
 struct RuntimeStatus {
   // Writer: orchestrator.
   SharedWord<std::uint64_t> submitted;
@@ -88,6 +135,12 @@ struct RuntimeStatus {
   RingStatus rings[kRingCount];
   BackpressureStatus backpressure;
   LatchedError error;
+  // Writer: the thread of the device process that a signal came to.
+  SharedWord<std::uint32_t> fault_signal;
+  SharedWord<std::uint32_t> fault_unit;  // + 1; 0: none of the units
+  // Writer: orchestrator. The source files that submits stand in, by number.
+  char site_files[kSiteFilesMax][kStatusTextBytes];
+  RuntimeShape shape;
   // Behind it: one UnitProgress per orchestrator, scheduler and core, in this order.
 };
 

@@ -7,29 +7,16 @@
 #include <cstdint>
 
 #include "tidemark/record/recorder.h"
+#include "tidemark/runtime/cluster_range.h"
 #include "tidemark/runtime/completion.h"
 #include "tidemark/runtime/error_latch.h"
+#include "tidemark/runtime/scheduler_watchdog.h"
 #include "tidemark/runtime/unit_line.h"
 #include "tidemark/runtime/unit_recorder.h"
 #include "tidemark/schema/phase_span.h"
 #include "tidemark/schema/task_span.h"
 
 namespace tidemark {
-
-// Clusters first .. last - 1 belong to scheduler `index`.
-struct ClusterRange {
-  std::uint32_t first = 0;
-  std::uint32_t last = 0;
-};
-TM_DEVICE constexpr ClusterRange clusters_of(const RuntimeConfig& config, std::uint32_t index) {
-  return {config.cluster_count * index / config.scheduler_count,
-          config.cluster_count * (index + 1) / config.scheduler_count};
-}
-TM_DEVICE constexpr std::uint32_t scheduler_of(const RuntimeConfig& config, std::uint32_t cluster) {
-  for (std::uint32_t i = 0; i + 1 < config.scheduler_count; ++i)
-    if (cluster < clusters_of(config, i).last) return i;
-  return config.scheduler_count - 1;
-}
 
 template <class Env>
 class Scheduler {
@@ -43,10 +30,11 @@ class Scheduler {
         index_(index),
         clusters_(clusters_of(memory.config(), index)),
         depth_(memory.config().mailbox_depth),
-        finishes_(
-            recorder_of<Recorder<TaskSpan, Env>>(region, memory.config().lanes().finishes(index))),
+        watchdog_(memory, status, index),
+        finishes_(recorder_of<Recorder<TaskSpan, Env>>(
+            region, memory.config().lanes().finishes(index), line_.recorder())),
         phases_(recorder_of<Recorder<SchedulerPhase, Env>>(
-            region, memory.config().lanes().phases(index))) {}
+            region, memory.config().lanes().phases(index), line_.recorder())) {}
 
   // `stopped` says that the host wants the end. Returns when all tasks are complete or the run is
   // ending; then the cores have been told to leave.
@@ -56,11 +44,12 @@ class Scheduler {
     std::uint32_t looks = 0;
     for (std::uint32_t round = 0; !all_done();) {
       if (latch_.set()) break;
-      ++loop_;
+      line_.loops(++loop_);
+      if (is_told_to_stall()) stall(stopped);
       const bool worked = work();
-      if ((!worked || ++looks % kLooksPerStop == 0) && stopped()) {
-        latch_.latch({.code = ErrorCode::kAborted});
-        break;
+      if (!worked || ++looks % kLooksPerStop == 0) {
+        if (stopped()) latch_.latch({.code = ErrorCode::kAborted});
+        if (latch_.set() || watchdog_.look()) break;
       }
       if (worked) {
         round = 0;
@@ -71,7 +60,7 @@ class Scheduler {
     send_home();
     finishes_.close();
     phases_.close();
-    line_.enter(UnitState::kLeft, Env::now_ticks());
+    line_.leave(Env::now_ticks());
   }
 
  private:
@@ -102,6 +91,16 @@ class Scheduler {
                    .pop_miss = pop_miss_,
                    .ready = static_cast<std::uint32_t>(ready)});
     pop_hit_ = pop_miss_ = 0;
+  }
+
+  // A scheduler that stops polling, for who wants to see what then happens.
+  TM_DEVICE bool is_told_to_stall() const {
+    const std::uint32_t after = memory_.config().stall_scheduler_after;
+    return after != 0 && index_ == 0 && completed_ >= after;
+  }
+  template <class Stopped>
+  TM_DEVICE void stall(const Stopped& stopped) {
+    for (std::uint32_t round = 0; !stopped(); ++round) Env::pause(round);
   }
 
   TM_DEVICE bool all_done() const {
@@ -387,6 +386,7 @@ class Scheduler {
   std::uint32_t index_;
   ClusterRange clusters_;
   std::uint32_t depth_;
+  SchedulerWatchdog<Env> watchdog_;
   std::uint32_t last_aic_ = 0, last_aiv_ = 1;
   std::uint64_t completed_ = 0;
   std::uint64_t loop_ = 0;

@@ -95,6 +95,7 @@ TM_DEVICE inline void fill_slot(const RuntimeMemory& memory, TaskSlot& slot, Arg
   slot.next_block.store_relaxed(0);
   slot.released.store_relaxed(0);
   slot.state.store_relaxed(static_cast<std::uint32_t>(TaskState::kPending));
+  slot.dump_scratch = 0;
   slot.dump_gate.store_relaxed(0);
   slot.dump_left.store_relaxed(args.block_count() * kernel_count);
   store_args(memory, slot, args, ring.heap_offset + place.heap_offset, place.scope);

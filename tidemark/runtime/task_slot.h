@@ -74,6 +74,7 @@ struct alignas(64) TaskSlot {
   std::uint32_t map_first;       // its entries in the tensor map
   std::uint32_t buffer_entries;  // entries of anybody on its buffers
   std::uint32_t submit_line;
+  std::uint32_t submit_file;  // place in the status's list
 
   // Writers: orchestrator and schedulers.
   alignas(64)
@@ -86,6 +87,7 @@ struct alignas(64) TaskSlot {
   // Writers: the cores that run its parts, where arguments are dumped.
   DeviceWord<std::uint32_t> dump_gate;  // 0: inputs not captured, 1: being captured, 2: captured
   DeviceWord<std::uint32_t> dump_left;  // parts that have not ended
+  std::uint32_t dump_scratch;           // of its inouts before the kernel, + 1; 0: none
 
   std::uint32_t fanin[kFaninInline];  // orchestrator, as above
 };

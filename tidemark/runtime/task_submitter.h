@@ -127,6 +127,7 @@ class TaskSubmitter {
                .args_offset = ring.args.take(args_bytes(args)),
                .heap_offset = heap.offset,
                .scope = scopes_.mark()});
+    slot.submit_file = rings_.file_number(task.site.file);
     ++scopes_.current().task_count;
     ++submitted_;
     status_->submitted.store_relaxed(submitted_);

@@ -8,78 +8,20 @@
 #include <cstring>
 
 #include "tidemark/record/frame_writer.h"
-#include "tidemark/runtime/runtime_memory.h"
-#include "tidemark/runtime/tensor_gather.h"
-#include "tidemark/runtime/tensor_stats.h"
+#include "tidemark/runtime/dump_scratch.h"
+#include "tidemark/runtime/dump_source.h"
 #include "tidemark/runtime/unit_recorder.h"
 
 namespace tidemark {
 
-// The bytes of one dumped argument, in their order: header, payload, statistics.
-class DumpSource {
- public:
-  TM_DEVICE DumpSource(const DumpHeader& header, const unsigned char* memory,
-                       const TensorView* view)
-      : header_(header),
-        gather_(memory, view != nullptr ? *view : TensorView{}),
-        stats_(static_cast<DType>(header.dtype)),
-        payload_left_(header.payload_bytes),
-        has_stats_((header.flags & kDumpHasStats) != 0) {
-    if (view == nullptr) payload_left_ = 0;
-  }
-
-  TM_DEVICE static std::uint64_t total_bytes(const DumpHeader& header) {
-    return sizeof(DumpHeader) + header.payload_bytes +
-           ((header.flags & kDumpHasStats) != 0 ? sizeof(DumpStats) : 0);
-  }
-  TM_DEVICE __attribute__((noinline)) void read(unsigned char* to, std::uint64_t bytes) {
-    std::uint64_t done = copy(to, bytes, &header_, sizeof(header_), header_done_);
-    if (done < bytes && payload_left_ > 0) {
-      const std::uint64_t part = bytes - done < payload_left_ ? bytes - done : payload_left_;
-      gather_.read(to + done, part);
-      if (has_stats_) stats_.add(to + done, part);
-      payload_left_ -= part;
-      done += part;
-    }
-    if (done == bytes) return;
-    if (trailer_done_ == 0) trailer_ = finish_stats();
-    copy(to + done, bytes - done, &trailer_, sizeof(trailer_), trailer_done_);
-  }
-  // Of all elements, also those that are not kept.
-  TM_DEVICE __attribute__((noinline)) DumpStats finish_stats() {
-    unsigned char piece[kPieceBytes];
-    while (gather_.left_bytes() > 0) {
-      const std::uint64_t got = gather_.read(piece, sizeof(piece));
-      stats_.add(piece, got);
-    }
-    return stats_.result();
-  }
-
- private:
-  static constexpr std::uint64_t kPieceBytes = 4096;
-  TM_DEVICE static std::uint64_t copy(unsigned char* to, std::uint64_t bytes, const void* from,
-                                      std::uint64_t size, std::uint64_t& done) {
-    const std::uint64_t part = size - done < bytes ? size - done : bytes;
-    ::memcpy(to, static_cast<const unsigned char*>(from) + done, part);
-    done += part;
-    return part;
-  }
-
-  DumpHeader header_;
-  TensorGather gather_;
-  TensorStats stats_;
-  DumpStats trailer_;
-  std::uint64_t payload_left_;
-  std::uint64_t header_done_ = 0, trailer_done_ = 0;
-  bool has_stats_;
-};
-
 template <class Env>
 class TensorDumper {
  public:
-  TM_DEVICE TensorDumper(const RuntimeMemory& memory, const RegionView* region, std::uint32_t core)
+  TM_DEVICE TensorDumper(const RuntimeMemory& memory, const RegionView* region, std::uint32_t core,
+                         RecorderLine* line = nullptr)
       : memory_(memory),
-        frames_(recorder_of<FrameWriter<Env>>(region, memory.config().lanes().dump(core))),
+        frames_(recorder_of<FrameWriter<Env>>(region, memory.config().lanes().dump(core), line)),
+        scratch_(memory),
         selection_(memory.config().dump),
         core_(static_cast<std::uint16_t>(core)) {}
 
@@ -94,7 +36,9 @@ class TensorDumper {
       slot.dump_gate.store_release(kCaptured);  // [inputs captured]
       return;
     }
-    for (std::uint32_t round = 0; slot.dump_gate.load_acquire() != kCaptured; ++round)
+    for (std::uint32_t round = 0;
+         slot.dump_gate.load_acquire() != kCaptured && memory_.control().error.load_acquire() == 0;
+         ++round)
       Env::take_turn(round);
   }
   TM_DEVICE void after(TaskSlot& slot) {
@@ -121,7 +65,7 @@ class TensorDumper {
     return {memory_.tensors(slot), slot.tensor_count, memory_.scalars(slot), slot.scalar_count};
   }
 
-  TM_DEVICE __attribute__((noinline)) void capture(const TaskSlot& slot, DumpStage stage) {
+  TM_DEVICE __attribute__((noinline)) void capture(TaskSlot& slot, DumpStage stage) {
     if (slot.raw_words != 0 && slot.info_count == 0) {
       if (stage == DumpStage::kBeforeDispatch && is_asked_for(slot)) tell_skipped(slot);
       return;
@@ -130,9 +74,12 @@ class TensorDumper {
     const bool conditional = stage == DumpStage::kAfterCompletion && has_condition(slot);
     bool matched = false;
     const bool poisoned = conditional && reads_what_matches(slot, args);
+    if (stage == DumpStage::kBeforeDispatch) keep_inouts(slot, args);
     for (std::uint32_t i = 0; i < args.tensor_count; ++i)
-      if (belongs(args.tensors[i].access, stage))
+      if (belongs(args.tensors[i].access, stage) &&
+          !(stage == DumpStage::kBeforeDispatch && is_kept(slot, args, i)))
         matched |= dump_tensor(slot, stage, args.tensors[i], i, {.poisoned = poisoned});
+    if (stage == DumpStage::kAfterCompletion) dump_kept_inouts(slot, args, matched);
     // Where payload depends on what came out, inputs are looked at once that is known.
     if (conditional)
       for (std::uint32_t i = 0; i < args.tensor_count; ++i)
@@ -142,6 +89,65 @@ class TensorDumper {
     if (stage != DumpStage::kBeforeDispatch) return;
     for (std::uint32_t i = 0; i < args.scalar_count; ++i)
       dump_scalar(slot, args.scalars[i], args.tensor_count + i);
+  }
+
+  // What a task is about to overwrite, where only its results can say whether that matters: copied
+  // away before the kernel, and written behind it. The time stands in front of the copies.
+  static constexpr std::uint64_t kNotKept = ~std::uint64_t{0};
+  static constexpr std::uint64_t kKeptBegin = 64;
+
+  TM_DEVICE bool waits_for_result(const TaskSlot& slot, const StoredTensor& tensor,
+                                  std::uint32_t arg) const {
+    if (tensor.access != static_cast<std::uint8_t>(Access::kInout)) return false;
+    const DumpRule* rule = rule_for(slot, DumpStage::kBeforeDispatch, arg, tensor.access);
+    return rule != nullptr && rule->when != DumpWhen::kAlways && wants_payload(slot, arg) &&
+           wants_entry(slot, arg);
+  }
+  // Where in the scratch memory a copy stands, or would stand: the same before and after.
+  TM_DEVICE std::uint64_t kept_at(const TaskSlot& slot, const Arguments& args,
+                                  std::uint32_t wanted) const {
+    std::uint64_t at = kKeptBegin;
+    for (std::uint32_t i = 0; i <= wanted; ++i) {
+      const StoredTensor& tensor = args.tensors[i];
+      if (!waits_for_result(slot, tensor, i)) continue;
+      const std::uint64_t bytes = tensor.view.element_count() * dtype_bytes(tensor.view.dtype);
+      const bool fits = bytes <= scratch_.bytes() && at <= scratch_.bytes() - bytes;
+      if (i == wanted) return fits ? at : kNotKept;
+      if (fits) at += round_up(bytes, std::uint64_t{64});
+    }
+    return kNotKept;
+  }
+  TM_DEVICE bool is_kept(const TaskSlot& slot, const Arguments& args, std::uint32_t arg) const {
+    return slot.dump_scratch != 0 && kept_at(slot, args, arg) != kNotKept;
+  }
+  TM_DEVICE __attribute__((noinline)) void keep_inouts(TaskSlot& slot, const Arguments& args) {
+    if (scratch_.bytes() == 0) return;
+    for (std::uint32_t i = 0; i < args.tensor_count; ++i) {
+      const std::uint64_t at = kept_at(slot, args, i);
+      if (at == kNotKept) continue;
+      if (slot.dump_scratch == 0) slot.dump_scratch = scratch_.claim(core_);
+      if (slot.dump_scratch == 0) return;
+      unsigned char* piece = memory_.base() + scratch_.offset(slot.dump_scratch);
+      const std::uint64_t now_ticks = Env::now_ticks();
+      ::memcpy(piece, &now_ticks, sizeof(now_ticks));
+      TensorGather gather(memory_.base(), args.tensors[i].view);
+      const std::uint64_t bytes = gather.left_bytes();
+      for (std::uint64_t done = 0; done < bytes;)
+        done += gather.read(piece + at + done, bytes - done);
+    }
+  }
+  TM_DEVICE __attribute__((noinline)) void dump_kept_inouts(TaskSlot& slot, const Arguments& args,
+                                                            bool matched) {
+    if (slot.dump_scratch == 0) return;
+    const std::uint64_t piece = scratch_.offset(slot.dump_scratch);
+    for (std::uint32_t i = 0; i < args.tensor_count; ++i) {
+      const std::uint64_t at = kept_at(slot, args, i);
+      if (at != kNotKept)
+        dump_tensor(slot, DumpStage::kBeforeDispatch, args.tensors[i], i,
+                    {.forced = matched, .kept_piece = piece, .kept_at = piece + at});
+    }
+    scratch_.release(slot.dump_scratch);
+    slot.dump_scratch = 0;
   }
 
   TM_DEVICE static bool is_input(std::uint8_t access) {
@@ -255,9 +261,10 @@ class TensorDumper {
   }
 
   struct Circumstances {
-    bool late = false;      // an input, captured after the kernel
-    bool forced = false;    // its task's outputs matched
-    bool poisoned = false;  // an input matched already
+    bool late = false;                          // an input, captured after the kernel
+    bool forced = false;                        // its task's outputs matched
+    bool poisoned = false;                      // an input matched already
+    std::uint64_t kept_piece = 0, kept_at = 0;  // a copy made before the kernel; 0: none
   };
   // True if the statistics matched a condition.
   TM_DEVICE __attribute__((noinline)) bool dump_tensor(const TaskSlot& slot, DumpStage stage,
@@ -272,7 +279,7 @@ class TensorDumper {
     if (conditional && !when.late && is_input(tensor.access)) return false;
     if (when.late && !conditional && !when.forced) return false;
     DumpHeader header = header_of(slot, stage, arg);
-    const TensorView& view = tensor.view;
+    TensorView view = tensor.view;
     header.kind = static_cast<std::uint8_t>(DumpKind::kTensor);
     header.access = tensor.access;
     header.dtype = static_cast<std::uint8_t>(view.dtype);
@@ -284,6 +291,10 @@ class TensorDumper {
     for (std::uint32_t i = 0; i < view.shape.rank && i < kDumpRankMax; ++i) {
       header.extent[i] = view.shape.extent[i];
       header.stride[i] = view.stride[i];
+    }
+    if (when.kept_at != 0) {
+      view = TensorView::row_major(when.kept_at, view.dtype, view.shape);
+      ::memcpy(&header.time_ticks, memory_.base() + when.kept_piece, sizeof(header.time_ticks));
     }
     bool matched = false;
     bool payload = wants_payload(slot, arg);
@@ -329,6 +340,7 @@ class TensorDumper {
 
   RuntimeMemory memory_;
   FrameWriter<Env> frames_;
+  DumpScratch scratch_;
   DumpSelection selection_;
   std::uint16_t core_;
 };

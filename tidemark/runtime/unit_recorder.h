@@ -8,8 +8,12 @@
 namespace tidemark {
 
 template <class AnyRecorder>
-TM_DEVICE AnyRecorder recorder_of(const RegionView* region, std::uint32_t lane) {
-  return region == nullptr || lane == kNoLane ? AnyRecorder() : AnyRecorder(region, lane);
+TM_DEVICE AnyRecorder recorder_of(const RegionView* region, std::uint32_t lane,
+                                  RecorderLine* line = nullptr) {
+  if (region == nullptr || lane == kNoLane) return AnyRecorder();
+  AnyRecorder recorder(region, lane);
+  recorder.tell_waits_to(line);
+  return recorder;
 }
 
 }  // namespace tidemark

@@ -24,8 +24,9 @@ class Worker {
         bell_(memory.scheduler_bell(scheduler)),
         line_(status, memory.config().units().core(core)),
         core_(core),
-        spans_(recorder_of<Recorder<TaskSpan, Env>>(region, memory.config().lanes().spans(core))),
-        dumper_(memory, region, core) {}
+        spans_(recorder_of<Recorder<TaskSpan, Env>>(region, memory.config().lanes().spans(core),
+                                                    line_.recorder())),
+        dumper_(memory, region, core, line_.recorder()) {}
 
   // Until the scheduler says that there will be no more, or the run is ending.
   TM_DEVICE void run(Block& block) {
@@ -50,7 +51,7 @@ class Worker {
     }
     spans_.close();
     dumper_.close();
-    line_.enter(UnitState::kLeft, Env::now_ticks());
+    line_.leave(Env::now_ticks());
   }
 
  private:
@@ -58,7 +59,8 @@ class Worker {
     const Dispatch dispatch = memory_.dispatch(core_, token);
     TaskSlot& slot = memory_.slot({dispatch.task});
     const std::uint64_t begin_ticks = spans_.enabled() ? Env::ordered_ticks() : Env::now_ticks();
-    line_.run(slot.id.value, dispatch.kernel, dispatch.block, begin_ticks);
+    line_.take(slot.id.value, dispatch.kernel, dispatch.block,
+               dumper_.enabled() ? UnitState::kCopying : UnitState::kBusy, begin_ticks);
     mailbox_.acknowledged.store_release(token + 1);
     TaskArgs args(memory_.base(), memory_.tensors(slot), slot.tensor_count, memory_.scalars(slot),
                   slot.scalar_count);
@@ -66,11 +68,18 @@ class Worker {
     args.block_count = slot.block_count;
     args.core = core_;
     args.task = slot.id;
-    if (dumper_.enabled()) dumper_.before(slot);
-    const std::uint64_t start_ticks = dumper_.enabled() ? Env::now_ticks() : begin_ticks;
+    std::uint64_t start_ticks = begin_ticks;
+    if (dumper_.enabled()) {
+      dumper_.before(slot);
+      start_ticks = Env::now_ticks();
+      line_.enter(UnitState::kBusy, start_ticks);
+    }
     Kernels::run(dispatch.kernel, block, args);
     const std::uint64_t end_ticks = spans_.enabled() ? Env::now_ticks() : 0;
-    if (dumper_.enabled()) dumper_.after(slot);
+    if (dumper_.enabled()) {
+      line_.enter(UnitState::kCopying, Env::now_ticks());
+      dumper_.after(slot);
+    }
     if (spans_.enabled())
       spans_.write({.task_id = slot.id.value,
                     .begin_ticks = start_ticks,

@@ -14,6 +14,7 @@
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/calibrate.h"
+#include "tidemark/session/hang_state.h"
 #include "tidemark/session/output_directory.h"
 #include "tidemark/session/report_lanes.h"
 
@@ -111,6 +112,8 @@ Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(
   auto port = RegionPort::open(run->region_, request.platform->transport);
   if (!port) return tl::unexpected(port.error());
   run->port_ = std::move(*port);
+  if (request.launch.runtime)
+    run->describe_runtime(request.launch.runtime->config, request.launch.kernels);
 
   run->records_ = !request.launch.lanes.empty() || spare_lanes > 0;
   if (!run->records_) return run;
@@ -160,6 +163,31 @@ void ActiveRun::write_status(std::span<const std::byte> bytes) {
   }
 }
 
+void ActiveRun::describe_runtime(const RuntimeConfig& config,
+                                 const std::vector<std::string>& kernels) {
+  const std::uint64_t shape = plan_.layout.status_offset + offsetof(RuntimeStatus, shape);
+  for (std::uint32_t i = 0; i < kRingCount; ++i) {
+    port_.store(shape + offsetof(RuntimeShape, task_window) + i * 8, config.rings[i].task_window);
+    port_.store(shape + offsetof(RuntimeShape, heap_bytes) + i * 8, config.rings[i].heap_bytes);
+    port_.store(shape + offsetof(RuntimeShape, dep_pool) + i * 8, config.rings[i].dep_pool);
+  }
+  port_.store(shape + offsetof(RuntimeShape, tensormap_entries), config.tensormap_entries);
+  port_.store(shape + offsetof(RuntimeShape, scheduler_count), config.scheduler_count);
+  port_.store(shape + offsetof(RuntimeShape, core_count), config.core_count());
+  port_.store(shape + offsetof(RuntimeShape, timeout_ms), config.task_timeout_ms);
+  const std::size_t count = std::min<std::size_t>(kernels.size(), kStatusKernelsMax);
+  for (std::size_t i = 0; i < count; ++i) {
+    char text[kStatusKernelBytes] = {};
+    kernels[i].copy(text, sizeof(text) - 1);
+    for (std::size_t at = 0; at < sizeof(text); at += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, text + at, 8);
+      port_.store(shape + offsetof(RuntimeShape, kernels) + i * sizeof(text) + at, word);
+    }
+  }
+  port_.store(shape + offsetof(RuntimeShape, kernel_count), count);
+}
+
 void ActiveRun::note_file_error(const Error& error) {
   if (file_error_.empty()) file_error_ = error.message;
 }
@@ -205,6 +233,33 @@ void ActiveRun::note_names() {
   if (auto put = capture_->append_text(ChunkType::kNames, describe_names(names)); !put)
     return note_file_error(put.error());
   names_ = std::move(names);
+}
+
+void ActiveRun::note_hang(const HangState& state) {
+  if (auto put = capture_->append_text(ChunkType::kHang, to_json(state)); !put)
+    note_file_error(put.error());
+}
+
+void ActiveRun::note_snapshot(std::span<const unsigned char> frame) {
+  const std::string bytes(reinterpret_cast<const char*>(frame.data()), frame.size());
+  if (auto put = capture_->append_text(ChunkType::kSnapshot, bytes); !put)
+    note_file_error(put.error());
+}
+
+void ActiveRun::place_in_time(HangState& state) {
+  read_device_words();
+  state.launch_ticks = clock_.launch_ticks;
+  state.ticks_per_second = clock_.ticks_per_second;
+  // The newest anchor and the host's clock since; a crash leaves no other way to ask the device.
+  if (clock_.anchors.empty()) {
+    state.detected_ticks = state.launch_ticks;
+    return;
+  }
+  const ClockSample& anchor = clock_.anchors.back();
+  const double since_ns = static_cast<double>(monotonic_ns() - anchor.host_ns);
+  state.detected_ticks =
+      anchor.device_ticks +
+      static_cast<std::uint64_t>(since_ns * static_cast<double>(clock_.ticks_per_second) / 1e9);
 }
 
 void ActiveRun::set_abort() {

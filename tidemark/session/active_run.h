@@ -36,6 +36,8 @@ class ActiveRun {
   void note_clock(const ClockSample& sample);
   void note_device_anchors();
   void note_names();
+  void note_hang(const HangState& state);
+  void note_snapshot(std::span<const unsigned char> frame);
   void set_abort();
 
   // Takes everything that is published, then what is left in the region, and closes the ledger.
@@ -45,6 +47,9 @@ class ActiveRun {
   void close_capture();
   void write_report();
   void remove_region();
+
+  // When the state was read, by the device's clock, and where that clock began.
+  void place_in_time(HangState& state);
 
   [[nodiscard]] RunReport& report() { return report_; }
   [[nodiscard]] const RegionFile& region() const { return region_; }
@@ -60,6 +65,7 @@ class ActiveRun {
 
  private:
   ActiveRun() = default;
+  void describe_runtime(const RuntimeConfig& config, const std::vector<std::string>& kernels);
   void read_device_words();
   void settle_clock();
   void settle_shares();

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "tidemark/base/fault_point.h"
 #include "tidemark/capture/capture_ledger.h"
 #include "tidemark/capture/capture_writer.h"
 #include "tidemark/collect/leftover_pages.h"
@@ -303,6 +304,7 @@ Expected<RecoverResult> recover_run(const std::string& directory,
   if (export_artifacts)
     if (auto exported = export_artifacts(directory, report); !exported && result.file_error.empty())
       result.file_error = exported.error().message;
+  fault_point(FaultPoint::kReport);
   report.region_path.clear();
   report.exit_code = decide_exit_code(report, result.file_error);
   if (auto written = write_run_report(directory, report); !written)

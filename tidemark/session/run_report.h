@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "tidemark/device/process_identity.h"
 
 namespace tidemark {
+
+struct HangState;
 
 // What ran out, where, and what would have been enough.
 struct Culprit {
@@ -94,6 +97,7 @@ struct RunReport {
   RecorderReport recorder;
   std::uint64_t ticks_per_second = 0;
   std::vector<ClockSample> anchors;
+  std::shared_ptr<const HangState> hang;  // of a run that was stopped; not a part of run.json
 
   [[nodiscard]] LaneCounts total() const;
   [[nodiscard]] bool ledger_closes() const;

@@ -1,128 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/session/run_session.h"
 
-#include <poll.h>
-#include <string.h>
-
-#include "tidemark/base/monotonic_clock.h"
-#include "tidemark/session/active_run.h"
+#include "tidemark/base/fault_point.h"
 #include "tidemark/session/entry_data.h"
 #include "tidemark/session/report_lanes.h"
+#include "tidemark/session/run_ending.h"
 #include "tidemark/session/runtime_report.h"
-#include "tidemark/session/signal_watch.h"
 
 namespace tidemark {
 namespace {
-
-constexpr std::uint32_t kLookMs = 100;
-constexpr std::uint32_t kAnchorEveryMs = 1000;
-constexpr std::uint32_t kAbortWaitMs = 5000;  // for the lanes to flush and close
-
-// How the wait for the device ended.
-struct Ending {
-  std::optional<DeviceExit> exit;  // nothing: the device still runs
-  int signal = 0;
-  bool timed_out = false;
-};
-
-std::uint32_t op_timeout_ms(const RunRequest& request) {
-  return request.op_timeout_ms.value_or(request.platform->op_timeout_ms);
-}
-
-// The clock of a simulated device is read here; a GPU's process leaves its readings in the region.
-void note_clock(Device& device, ActiveRun& run) {
-  if (const auto sample = device.sample_clock()) run.note_clock(*sample);
-  run.note_device_anchors();
-}
-
-Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request,
-                       const SignalWatch& signals) {
-  const std::uint64_t begin_ns = monotonic_ns();
-  const std::uint32_t timeout_ms = op_timeout_ms(request);
-  std::uint64_t next_anchor_ms = kAnchorEveryMs;
-  bool first_look = true;
-  for (;;) {
-    pollfd watched[2] = {{device.wait_fd(), POLLIN, 0}, {signals.fd(), POLLIN, 0}};
-    // The first look is early: the epoch of a run that is killed soon is then in its capture.
-    ::poll(watched, 2, first_look ? 5 : kLookMs);
-    if (signals.signal() != 0) return {.signal = signals.signal()};
-    if (auto exit = device.wait(0)) return {.exit = exit};
-    const std::uint64_t elapsed_ms = (monotonic_ns() - begin_ns) / 1'000'000;
-    if (timeout_ms > 0 && elapsed_ms >= timeout_ms) return {.timed_out = true};
-    if (first_look || elapsed_ms >= next_anchor_ms) {
-      note_clock(device, run);
-      run.note_names();
-      if (!first_look) next_anchor_ms += kAnchorEveryMs;
-      first_look = false;
-    }
-    if (request.on_progress) {
-      const TaskCounts tasks = read_task_counts(run.port(), run.plan().layout);
-      request.on_progress({.elapsed_ms = elapsed_ms,
-                           .records = run.drained_records(),
-                           .pages = run.drained_pages(),
-                           .tasks_submitted = tasks.submitted,
-                           .tasks_completed = tasks.completed});
-    }
-  }
-}
-
-RunError device_fault(const DeviceExit& exit, const std::string& fault_text) {
-  RunError error{.code = 102, .name = "DEVICE_FAULT"};
-  switch (exit.kind) {
-    case DeviceExit::Kind::kSignalled:
-      error.error_class = "signal";
-      error.message = fmt::format("the device process was ended by signal {} ({})", exit.code,
-                                  ::strsignal(exit.code));
-      error.hint =
-          "what was recorded before it is in the capture; run with --isolation thread "
-          "under a debugger to catch it";
-      break;
-    case DeviceExit::Kind::kFinished:
-      if (!fault_text.empty()) {
-        error.error_class = "device";
-        error.message = fault_text;
-        error.hint = "what was recorded before it is in the capture";
-        break;
-      }
-      error.error_class = "launch";
-      error.message = fmt::format("the device process left with code {}", exit.code);
-      error.hint = "the program could not be started on the device";
-      break;
-    case DeviceExit::Kind::kLost:
-      error.error_class = "supervisor";
-      error.message = "the supervisor process is gone, and the device with it";
-      error.hint = "something outside the run ended it";
-      break;
-  }
-  return error;
-}
-
-// Classifies what happened before anything is cleaned up.
-void latch(const Ending& ending, const RunRequest& request, const std::string& fault_text,
-           RunReport& report) {
-  if (ending.signal != 0) {
-    report.status = "interrupted";
-  } else if (ending.timed_out) {
-    report.status = "hang";
-    report.error = RunError{
-        .code = 101,
-        .name = "OP_TIMEOUT",
-        .error_class = "",
-        .message = fmt::format("the launch exceeded its limit of {} ms", op_timeout_ms(request)),
-        .hint = "raise --op-timeout-ms if the workload is only slow"};
-  } else if (ending.exit->kind != DeviceExit::Kind::kFinished || ending.exit->code != 0) {
-    report.status = "device_fault";
-    report.error = device_fault(*ending.exit, fault_text);
-  } else {
-    report.status = "ok";
-  }
-}
-
-// Abort, wait (bounded) for the lanes to close. Nothing: the device did not leave by itself.
-std::optional<DeviceExit> wind_down(Device& device, ActiveRun& run) {
-  run.set_abort();
-  return device.wait(kAbortWaitMs);
-}
 
 // The device's memory, filled; nothing for programs without a task runtime.
 Expected<std::optional<DeviceMemory>> prepare_memory(const RunRequest& request, ActiveRun& run) {
@@ -146,19 +32,12 @@ Expected<std::optional<DeviceMemory>> prepare_memory(const RunRequest& request, 
   return std::optional<DeviceMemory>(std::move(*memory));
 }
 
-// What the runtime says of itself.
+// What the runtime counted.
 void read_runtime(const RunRequest& request, ActiveRun& run) {
   if (!request.launch.runtime) return;
-  const RuntimeLaunch& runtime = *request.launch.runtime;
-  RunReport& report = run.report();
-  report_tasks(run.port(), run.plan().layout, report);
-  if (auto held = read_backpressure(run.port(), run.plan().layout, runtime.config))
-    report.warnings.push_back(std::move(*held));
-  if (report.status != "ok") return;
-  if (auto error = read_runtime_error(run.port(), run.plan().layout, runtime.config)) {
-    report.status = "fatal";
-    report.error = std::move(error);
-  }
+  report_tasks(run.port(), run.plan().layout, run.report());
+  if (auto held = read_backpressure(run.port(), run.plan().layout, request.launch.runtime->config))
+    run.report().warnings.push_back(std::move(*held));
 }
 
 // Whether its results are right.
@@ -201,16 +80,17 @@ Expected<RunResult> run_session(const RunRequest& request) {
       !launched)
     return tl::unexpected(launched.error());
   if (!builds_here) run.start_drainer();
-  const Ending ending = wait_for_device(**device, run, request, signals);
-  latch(ending, request, run.fault_text(), report);
-  const std::optional<DeviceExit> exit = ending.exit ? ending.exit : wind_down(**device, run);
+  Ending ending = wait_for_device(**device, run, request, signals);
+  classify(ending, request, run, *memory);
+  if (!ending.exit) ending.exit = wind_down(**device, run, ending.had_its_time);
 
   note_clock(**device, run);
-  run.collect(!ended_well(exit));
+  run.collect(!ended_well(ending.exit));
   if (const std::string fault = run.fault_text();
       !fault.empty() && report.error && report.error->message != fault)
     report.error->message += fmt::format("; the device says: {}", fault);
-  if (!exit && !(*device)->reset() && report.error)
+  keep_evidence(request, run, *memory, !ending.exit);
+  if (!ending.exit && !(*device)->reset() && report.error)
     report.error->hint = "the device runs in this process and could not be ended";
   read_runtime(request, run);
   run.close_capture();
@@ -229,6 +109,7 @@ Expected<RunResult> run_session(const RunRequest& request) {
                             .hint =
                                 "free space or choose another --output-prefix; what was "
                                 "written before it is readable"};
+  fault_point(FaultPoint::kReport);
   run.write_report();
   run.remove_region();
   const int exit_code = report.exit_code == 0 && !run.file_error().empty() ? 5 : report.exit_code;

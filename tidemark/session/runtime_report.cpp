@@ -2,37 +2,14 @@
 #include "tidemark/session/runtime_report.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "tidemark/base/align.h"
+#include "tidemark/session/status_image.h"
 #include "tidemark/session/task_text.h"
 
 namespace tidemark {
 namespace {
-
-// A copy of the status as it stands; words are read one by one, as another process may write them.
-struct StatusImage {
-  std::uint64_t words[sizeof(RuntimeStatus) / 8];
-
-  [[nodiscard]] const RuntimeStatus& status() const {
-    return *reinterpret_cast<const RuntimeStatus*>(words);
-  }
-};
-
-StatusImage read_status(const RegionPort& port, const RegionLayout& layout) {
-  StatusImage image{};
-  if (layout.shape.status_bytes >= sizeof(RuntimeStatus))
-    port.read(layout.status_offset, image.words, sizeof(image.words));
-  return image;
-}
-
-std::string text_of(const char (&bytes)[kStatusTextBytes]) {
-  std::string text(bytes, ::strnlen(bytes, kStatusTextBytes));
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c < 0x20 || c > 0x7E; }, '?');
-  return text;
-}
 
 std::uint64_t next_power_of_two(std::uint64_t value) {
   std::uint64_t power = 1;
@@ -53,10 +30,10 @@ struct Told {
         requested(error.requested.load_relaxed()),
         task(task_text(error.task_id.load_relaxed())),
         has_task(error.task_id.load_relaxed() != ~std::uint64_t{0}),
-        kernel(text_of(error.kernel)),
-        text(text_of(error.text)) {
-    const std::string scope_file = text_of(error.scope_file);
-    const std::string submit_file = text_of(error.submit_file);
+        kernel(status_text(error.kernel)),
+        text(status_text(error.text)) {
+    const std::string scope_file = status_text(error.scope_file);
+    const std::string submit_file = status_text(error.submit_file);
     scope_site = fmt::format("{}:{}", scope_file, error.scope_line.load_relaxed());
     scope = scope_file.empty() ? "no scope" : "the scope at " + scope_site;
     submit = submit_file.empty()
@@ -262,7 +239,7 @@ std::optional<RunError> read_backpressure(const RegionPort& port, const RegionLa
       "the orchestrator was held back for {:.0f} % of the run, longest by the {} of ring {} in the "
       "scope at {}:{}",
       share * 100, resource_name(resource), std::min(told.ring.load_relaxed(), kRingCount - 1),
-      text_of(told.scope_file), told.scope_line.load_relaxed());
+      status_text(told.scope_file), told.scope_line.load_relaxed());
   warning.hint = fmt::format("a larger {} lets it run ahead; not needed if the cores are busy",
                              resource_flag(resource));
   return warning;

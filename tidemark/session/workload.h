@@ -46,6 +46,7 @@ struct WorkloadEntry {
   std::function<RuntimeLaunch(const WorkloadSetup&)> plan;
   std::vector<std::string> kernels;
   std::function<void(ReplayTask&)> replay = {};
+  bool device_builds = false;  // its orchestration is not for the host: host_build_graph is refused
 };
 
 void add_workload(WorkloadEntry entry);
@@ -71,15 +72,16 @@ class HostImage {
 
 namespace workload_detail {
 
-template <class Workload>
+template <class Workload, class Env = SimEnv>
 void run_on_sim(DeviceContext& context) {
   auto config = context.args<RuntimeConfig>();
   config.task_timeout_ticks =
       context.region().header().identity.ticks_per_second / 1000 * config.task_timeout_ms;
   const RuntimeMemory memory(context.memory(), lay_out(config));
   const RegionView* region = config.streams.any() ? &context.region() : nullptr;
-  RecordingWatch<SimEnv> watch(config.build == BuildKind::kHostBuild ? nullptr : region, config);
-  run_sim_units<Workload>(
+  RecordingWatch<Env> watch(config.build == BuildKind::kHostBuild ? nullptr : region, config,
+                            &unit_lines(context.status())->recorder);
+  run_sim_units<Workload, Env>(
       memory, context.status(), watch, [&] { return context.stop_requested(); }, region);
 }
 
@@ -109,12 +111,14 @@ Expected<std::vector<std::byte>> build_on_host(DeviceMemory& device, const Runti
   return std::vector<std::byte>(first, first + status_bytes(layout.config.units()));
 }
 
-template <class Workload>
+template <class Workload, class Env = SimEnv>
 RuntimeLaunch plan(const WorkloadSetup& setup) {
   auto data = std::make_shared<EntryData>();
   Workload::prepare(setup, *data);
   RuntimeLaunch launch;
   launch.config = setup.config;
+  if constexpr (requires { Workload::configure(launch.config); })
+    Workload::configure(launch.config);
   launch.config.entry_bytes = data->total_bytes();
   const auto layout = std::make_shared<RuntimeLayout>(lay_out(launch.config));
   launch.memory_bytes = layout->total_bytes;
@@ -123,8 +127,8 @@ RuntimeLaunch plan(const WorkloadSetup& setup) {
     if (layout->config.build == BuildKind::kHostBuild)
       return build_on_host(memory, *layout, *data,
                            [&](const RuntimeMemory& image, RuntimeStatus* status) {
-                             RecordingWatch<SimEnv> watch(region, layout->config);
-                             orchestrate_here<Workload, HostBuild>(image, status, watch);
+                             RecordingWatch<Env> watch(region, layout->config);
+                             orchestrate_here<Workload, HostBuild, Env>(image, status, watch);
                            });
     if (auto put = upload_entry(memory, *layout, *data); !put) return tl::unexpected(put.error());
     return std::vector<std::byte>{};
@@ -152,15 +156,16 @@ void replay(ReplayTask& task) {
 
 }  // namespace workload_detail
 
-template <class Workload>
+template <class Workload, class Env = SimEnv>
 void register_workload() {
-  register_device_program(Workload::kName, &workload_detail::run_on_sim<Workload>);
+  register_device_program(Workload::kName, &workload_detail::run_on_sim<Workload, Env>);
   WorkloadEntry entry{.name = Workload::kName,
                       .description = Workload::kDescription,
                       .cases = Workload::cases(),
-                      .plan = &workload_detail::plan<Workload>,
+                      .plan = &workload_detail::plan<Workload, Env>,
                       .kernels = {},
                       .replay = &workload_detail::replay<Workload>};
+  if constexpr (requires { Workload::kDeviceBuilds; }) entry.device_builds = true;
   for (std::uint16_t i = 0; i < Workload::Kernels::kCount; ++i)
     entry.kernels.emplace_back(Workload::Kernels::info(i).name);
   add_workload(std::move(entry));

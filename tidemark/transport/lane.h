@@ -76,6 +76,16 @@ struct LaneWordsImage {
 static_assert(sizeof(LaneWordsImage) == sizeof(LaneWords));
 static_assert(offsetof(LaneWordsImage, waiting) == offsetof(LaneWords, waiting));
 
+// What recording costs the unit whose lanes these are, where its watchdogs look. Writer: the unit.
+struct RecorderLine {
+  SharedWord<std::uint32_t> waiting;  // 1 while it waits for a page
+  SharedWord<std::uint32_t> reserved;
+  SharedWord<std::uint64_t> waiting_since_ticks;
+  SharedWord<std::uint64_t> waited_ticks;  // in all, without the wait that goes on
+  SharedWord<std::uint64_t> pages;         // opened: a long copy makes progress
+};
+static_assert(sizeof(RecorderLine) == 32);
+
 // Writer: host. What the host itself lost of this lane, kept where a recovery finds it.
 struct LaneHostWords {
   SharedWord<std::uint64_t> file_error_dropped;

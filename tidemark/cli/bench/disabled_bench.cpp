@@ -50,7 +50,7 @@ __attribute__((noinline)) std::uint64_t loop_without_probe(std::uint64_t iterati
 
 // A core compiled without the dump.
 struct NoDumper {
-  NoDumper(const RuntimeMemory&, const RegionView*, std::uint32_t) {}
+  NoDumper(const RuntimeMemory&, const RegionView*, std::uint32_t, RecorderLine*) {}
   static constexpr bool enabled() { return false; }
   static void before(TaskSlot&) {}
   static void after(TaskSlot&) {}

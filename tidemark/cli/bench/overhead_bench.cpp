@@ -3,10 +3,6 @@
 // in a process of its own; off and on are interleaved, so that both see the same machine.
 #include "tidemark/cli/bench/overhead_bench.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,9 +11,8 @@
 
 #include <fmt/core.h>
 
-#include "tidemark/base/monotonic_clock.h"
-#include "tidemark/base/unique_fd.h"
 #include "tidemark/cli/bench/bench_json.h"
+#include "tidemark/cli/bench/self_run.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/session/run_report.h"
 
@@ -49,36 +44,6 @@ struct Sample {
   std::uint64_t lost = 0;
 };
 
-// This program again, as somebody would type it.
-Expected<std::string> run_self(const std::vector<std::string>& args, double& wall_ns) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return file_failure("make", "a pipe");
-  UniqueFd out(ends[0]), in(ends[1]);
-  std::vector<char*> argv;
-  for (const auto& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, in.get(), STDOUT_FILENO);
-  const std::uint64_t begin_ns = monotonic_ns();
-  pid_t child = 0;
-  const int code =
-      ::posix_spawn(&child, "/proc/self/exe", &actions, nullptr, argv.data(), ::environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (code != 0) return failure(ErrorKind::kDevice, "cannot start this program again");
-  in.reset();
-  std::string text;
-  char buffer[64 * 1024];
-  for (ssize_t got = 0; (got = ::read(out.get(), buffer, sizeof(buffer))) > 0;)
-    text.append(buffer, static_cast<std::size_t>(got));
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  wall_ns = static_cast<double>(monotonic_ns() - begin_ns);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return failure(ErrorKind::kDevice, "'tidemark {} {}' did not end well", args[1], args[2]);
-  return text;
-}
-
 Expected<Sample> take_sample(const OverheadBenchOptions& options, const Configuration& config,
                              const std::string& directory) {
   std::vector<std::string> args{"tidemark",       "run",    options.workload, "-p",
@@ -87,18 +52,19 @@ Expected<Sample> take_sample(const OverheadBenchOptions& options, const Configur
   if (!options.case_name.empty()) args.insert(args.end(), {"--case", options.case_name});
   args.insert(args.end(), config.flags.begin(), config.flags.end());
   Sample sample;
-  const auto text = run_self(args, sample.process_ns);
+  const auto ran = run_self(args);
   std::error_code code;
   std::filesystem::remove_all(directory, code);
-  if (!text) return tl::unexpected(text.error());
-  const auto report = parse_run_report(*text, "the output of 'tidemark run --json'");
+  if (!ran) return tl::unexpected(ran.error());
+  sample.process_ns = ran->wall_ns;
+  const auto report = parse_run_report(ran->out, "the output of 'tidemark run --json'");
   if (!report) return tl::unexpected(report.error());
   sample.device_ns = static_cast<double>(report->device_ns);
   const LaneCounts total = report->total();
   sample.records = total.produced;
   sample.lost = total.dropped + total.overwritten + total.unaccounted;
   rapidjson::Document document;
-  document.Parse(text->c_str());
+  document.Parse(ran->out.c_str());
   if (const auto* recorder = get_member(document, "recorder"); recorder != nullptr)
     if (const auto* cost = get_member(*recorder, "ns_per_record");
         cost != nullptr && cost->IsNumber())
@@ -155,26 +121,6 @@ void print_text(const OverheadBenchOptions& options, const std::vector<Measured>
   fmt::print("  a record costs its producer {:.2f} ns (calibrated in the same runs)\n",
              median(all.back().costs));
 }
-
-class ScratchDirectory {
- public:
-  explicit ScratchDirectory(const std::string& parent)
-      : path_(parent + "/tidemark-overhead-XXXXXX") {
-    made_ = ::mkdtemp(path_.data()) != nullptr;
-  }
-  ~ScratchDirectory() {
-    std::error_code code;
-    if (made_) std::filesystem::remove_all(path_, code);
-  }
-  ScratchDirectory(const ScratchDirectory&) = delete;
-  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-  [[nodiscard]] bool made() const { return made_; }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  bool made_ = false;
-};
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 
+#include "tidemark/base/fault_point.h"
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/base/spin_once.h"
 
@@ -61,6 +62,9 @@ class SimPlace {
   std::uint64_t moved_ns_ = 0;
 };
 inline thread_local SimPlace sim_place;
+
+// The unit that this thread is, + 1, for who finds it crashed; 0: none.
+inline thread_local std::uint32_t sim_unit = 0;
 
 struct SimEnv {
   static std::uint64_t now_ticks() {
@@ -120,6 +124,8 @@ struct SimEnv {
   static void wake(Word& word) {
     ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
   }
+
+  static void fault_point(FaultPoint point) { tidemark::fault_point(point); }
 
   static constexpr long kSleepNs = 20'000'000;
   static constexpr std::uint32_t kTurnsForSpace = 4;

@@ -18,13 +18,14 @@ namespace tidemark {
 
 // The threads that run one kernel: here, one. Kernels record their own marks and counters with
 // block.recorder().
-class SimBlock : public SoloBlock {
+template <class Env>
+class BasicSimBlock : public SoloBlock {
  public:
-  SimBlock() = default;
-  SimBlock(const RegionView* region, std::uint32_t lane)
-      : events_(recorder_of<EventRecorder<SimEnv>>(region, lane)) {}
+  BasicSimBlock() = default;
+  BasicSimBlock(const RegionView* region, std::uint32_t lane, RecorderLine* line = nullptr)
+      : events_(recorder_of<EventRecorder<Env>>(region, lane, line)) {}
 
-  EventRecorder<SimEnv>& recorder() { return events_; }
+  EventRecorder<Env>& recorder() { return events_; }
   static void wait_ns(std::uint64_t ns) {
     const timespec time{.tv_sec = static_cast<time_t>(ns / 1'000'000'000),
                         .tv_nsec = static_cast<long>(ns % 1'000'000'000)};
@@ -32,14 +33,15 @@ class SimBlock : public SoloBlock {
   }
 
  private:
-  EventRecorder<SimEnv> events_;
+  EventRecorder<Env> events_;
 };
+using SimBlock = BasicSimBlock<SimEnv>;
 
 // Builds the graph of a workload with a strategy; on the host or on the device.
-template <class Workload, class Strategy, class Watch>
+template <class Workload, class Strategy, class Env = SimEnv, class Watch>
 void orchestrate_here(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch) {
-  Orchestrator<typename Workload::Kernels, SimEnv, Strategy, Watch> orchestrator(memory, status,
-                                                                                 watch);
+  Orchestrator<typename Workload::Kernels, Env, Strategy, Watch> orchestrator(memory, status,
+                                                                              watch);
   orchestrator.run([&](auto& orch) { Workload::orchestrate(orch, memory.control().entry); });
 }
 
@@ -52,8 +54,8 @@ inline void await_units(RuntimeStatus* status, const UnitCounts& units) {
       SimEnv::wait_for_space(round);
 }
 
-// Without a region nothing is recorded.
-template <class Workload, class Watch, class Stopped>
+// Without a region nothing is recorded. Env: SimEnv, or one of a test that watches it.
+template <class Workload, class Env = SimEnv, class Watch, class Stopped>
 void run_sim_units(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch,
                    const Stopped& stopped, const RegionView* region = nullptr) {
   const RuntimeConfig& config = memory.config();
@@ -62,27 +64,32 @@ void run_sim_units(const RuntimeMemory& memory, RuntimeStatus* status, Watch& wa
   for (std::uint32_t i = 0; i < config.scheduler_count; ++i)
     units.emplace_back([&, i] {
       sim_place.let_move();
-      Scheduler<SimEnv>(memory, status, i, region).run(stopped);
+      sim_unit = config.units().scheduler(i) + 1;
+      Scheduler<Env>(memory, status, i, region).run(stopped);
     });
   for (std::uint32_t core = 0; core < config.core_count(); ++core)
     units.emplace_back([&, core] {
-      SimBlock block(region, config.lanes().events(core));
-      Worker<typename Workload::Kernels, SimEnv, SimBlock>(
+      sim_unit = config.units().core(core) + 1;
+      BasicSimBlock<Env> block(region, config.lanes().events(core),
+                               &unit_lines(status)[config.units().core(core)].recorder);
+      Worker<typename Workload::Kernels, Env, BasicSimBlock<Env>>(
           memory, status, core, scheduler_of(config, core / kCoresPerCluster), region)
           .run(block);
       block.recorder().close();
     });
   await_units(status, config.units());
+  sim_unit = 1;
   switch (config.build) {
     case BuildKind::kTensorMap:
-      orchestrate_here<Workload, TensorMapBuild>(memory, status, watch);
+      orchestrate_here<Workload, TensorMapBuild, Env>(memory, status, watch);
       break;
     case BuildKind::kExplicit:
-      orchestrate_here<Workload, ExplicitBuild>(memory, status, watch);
+      orchestrate_here<Workload, ExplicitBuild, Env>(memory, status, watch);
       break;
     case BuildKind::kHostBuild:  // the host has built the graph
       break;
   }
+  sim_unit = 0;
   for (auto& unit : units) unit.join();
   if (config.build == BuildKind::kHostBuild) status->end_ticks.store_release(SimEnv::now_ticks());
 }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places where a test may ask a process to end or to stop (--inject ACTION@POINT:N). Nothing is
+// armed in an ordinary run: reaching a point costs one branch, and points stand where pages turn,
+// not where records are written.
+#pragma once
+
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace tidemark {
+
+enum class FaultPoint : std::uint32_t {
+  kPageSwitch,    // device: a full page is about to be given away
+  kPublish,       // device: it is closed, but not published
+  kBeforeCommit,  // device: the bytes of a fragment are there, its commit is not
+  kMidPayload,    // device: between two pieces of a fragment
+  kFlush,         // device: a lane is about to be closed
+  kDrain,         // host: a page has been put into the capture, and not given back
+  kRecovery,      // host: a page was read from the region of a run that ended badly
+  kExport,        // host: an artifact is about to be written
+  kReport,        // host: artifacts are there, run.json does not say so yet
+};
+inline constexpr std::uint32_t kFaultPointCount = 9;
+inline constexpr const char* kFaultPointNames[kFaultPointCount] = {
+    "page_switch", "publish",  "before_commit", "mid_payload", "flush",
+    "drain",       "recovery", "export",        "report"};
+
+enum class FaultAction : std::uint32_t {
+  kNone,
+  kCrash,  // a signal, as from a bad address
+  kKill,   // SIGKILL
+  kHang,   // the thread never goes on
+};
+
+class FaultPlan {
+ public:
+  // Before any thread that could come to the point.
+  void arm(FaultPoint point, FaultAction action, std::uint64_t count) {
+    point_ = point;
+    action_ = action;
+    left_ = count;
+  }
+  [[nodiscard]] bool armed() const { return action_ != FaultAction::kNone; }
+  // This process is the device: its points count here, and the host's do not.
+  void enter_device() { in_device_ = true; }
+  // The count-th time the point is reached, by whichever thread, it happens.
+  void reach(FaultPoint point) {
+    const bool of_device = point < FaultPoint::kDrain;
+    if (point == point_ && of_device == in_device_ && left_.fetch_sub(1) == 1) happen();
+  }
+
+ private:
+  void happen() const {
+    if (action_ == FaultAction::kCrash) ::raise(SIGSEGV);
+    if (action_ == FaultAction::kKill) ::kill(::getpid(), SIGKILL);
+    const timespec hour{.tv_sec = 3600, .tv_nsec = 0};
+    while (action_ == FaultAction::kHang) ::nanosleep(&hour, nullptr);
+  }
+
+  FaultPoint point_ = FaultPoint::kPageSwitch;
+  FaultAction action_ = FaultAction::kNone;
+  bool in_device_ = false;
+  std::atomic<std::uint64_t> left_{0};
+};
+
+// Of this process; a process that is forked takes it over.
+inline FaultPlan fault_plan;
+
+inline void fault_point(FaultPoint point) {
+  if (fault_plan.armed()) [[unlikely]]
+    fault_plan.reach(point);
+}
+
+}  // namespace tidemark

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// tidemark hang: why a run was stopped, in about ten lines.
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include <fmt/core.h>
+
+#include "tidemark/cli/command_line.h"
+#include "tidemark/export/hang_json.h"
+#include "tidemark/session/output_directory.h"
+
+namespace tidemark::cli {
+namespace {
+
+struct HangArgs {
+  std::string run;
+  bool json = false;
+};
+
+Expected<std::string> read_file(const std::string& path) {
+  std::ifstream stream(path);
+  if (!stream) return failure(ErrorKind::kFile, "{}: cannot be read", path);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+int show(const HangArgs& args) {
+  const auto directory = resolve_run(args.run);
+  if (!directory) return report_error(directory.error());
+  // The capture knows more than the files and may have been recovered since.
+  std::error_code code;
+  if (std::filesystem::exists(*directory + "/" + kCaptureFile, code)) {
+    auto run = RunCapture::open(*directory);
+    if (!run) return report_error(run.error());
+    if (const auto state = run->hang()) {
+      const HangReport report = make_hang_report(*state, &*run);
+      if (auto put = write_hang_files(report, *directory); !put) return report_error(put.error());
+    }
+  }
+  const std::string file = *directory + (args.json ? "/hang.json" : "/hang.txt");
+  if (!std::filesystem::exists(file, code)) {
+    const auto report = read_run_report(*directory);
+    if (!report) return report_error(report.error());
+    const char* next =
+        report->status == "running" ? " (see 'tidemark top', or 'tidemark recover')" : "";
+    return report_error(Error{.kind = ErrorKind::kUsage,
+                              .message = fmt::format("{}: nothing hung; its status is '{}'{}",
+                                                     *directory, report->status, next)});
+  }
+  const auto text = read_file(file);
+  if (!text) return report_error(text.error());
+  fmt::print("{}{}", *text, args.json ? "\n" : "");
+  return 0;
+}
+
+}  // namespace
+
+void add_hang_command(CLI::App& app, Outcome& outcome) {
+  auto* command = app.add_subcommand("hang", "Why a run was stopped: the autopsy");
+  auto args = std::make_shared<HangArgs>();
+  command->add_option("run", args->run, "Directory of the run (default: the newest)");
+  command->add_flag("--json", args->json, "Print hang.json instead");
+  command->callback([args, &outcome] { outcome.exit_code = show(*args); });
+}
+
+}  // namespace tidemark::cli

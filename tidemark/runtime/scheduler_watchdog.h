@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scheduler's own watchdog. It ends the run when a kernel it dispatched runs past its time, or
+// when nothing runs although tasks remain. Waits for the recorder and copies for the dump do not
+// count, and a scheduler that does not poll is the host's to find (collect/host_watchdog.h).
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/runtime/cluster_range.h"
+#include "tidemark/runtime/error_latch.h"
+#include "tidemark/runtime/runtime_memory.h"
+#include "tidemark/runtime/unit_line.h"
+
+namespace tidemark {
+
+template <class Env>
+class SchedulerWatchdog {
+ public:
+  TM_DEVICE SchedulerWatchdog(const RuntimeMemory& memory, RuntimeStatus* status,
+                              std::uint32_t index)
+      : memory_(memory),
+        status_(status),
+        latch_(&memory.control(), status),
+        index_(index),
+        clusters_(clusters_of(memory.config(), index)),
+        limit_ticks_(memory.config().task_timeout_ticks) {}
+
+  // True: the run is over. Cheap enough for every idle round.
+  TM_DEVICE bool look() {
+    if (limit_ticks_ == 0) return false;
+    const std::uint64_t now_ticks = Env::now_ticks();
+    if (now_ticks - last_look_ticks_ < limit_ticks_ / 32) return false;
+    last_look_ticks_ = now_ticks;
+    return finds_late_kernel() || finds_no_progress(now_ticks);
+  }
+
+ private:
+  static constexpr std::uint32_t kOthersMax = 16;
+
+  TM_DEVICE const UnitProgress& line(std::uint32_t unit) const { return unit_lines(status_)[unit]; }
+
+  TM_DEVICE __attribute__((noinline)) bool finds_late_kernel() {
+    const UnitCounts units = memory_.config().units();
+    for (std::uint32_t core = clusters_.first * kCoresPerCluster;
+         core < clusters_.last * kCoresPerCluster; ++core) {
+      const Mailbox& mailbox = memory_.mailbox(core);
+      const std::uint64_t finished = mailbox.finished.load_acquire();
+      if (mailbox.dispatched.load_relaxed() == finished || !is_late(line(units.core(core))))
+        continue;
+      if (mailbox.finished.load_acquire() != finished) continue;  // just in time
+      tell(HangClass::kRunningStalled, memory_.dispatch(core, finished).task, units.core(core));
+      return true;
+    }
+    return false;
+  }
+  // In its kernel for too long, less what it waited for the recorder meanwhile.
+  TM_DEVICE bool is_late(const UnitProgress& unit) const {
+    if (unit.state.load_acquire() != static_cast<std::uint32_t>(UnitState::kBusy)) return false;
+    const std::uint64_t since_ticks = unit.since_ticks.load_relaxed();
+    const std::uint64_t before_ticks = unit.waited_before_ticks.load_relaxed();
+    if (unit.recorder.waiting.load_acquire() != 0) return false;
+    const std::uint64_t waited_ticks = unit.recorder.waited_ticks.load_relaxed() - before_ticks;
+    const std::uint64_t now_ticks = Env::now_ticks();
+    return now_ticks > since_ticks && now_ticks - since_ticks > waited_ticks &&
+           now_ticks - since_ticks - waited_ticks > patience_ticks() &&
+           unit.since_ticks.load_acquire() == since_ticks;
+  }
+
+  // An orchestration that waits for what the kernel writes has the same limit, and speaks first.
+  TM_DEVICE std::uint64_t patience_ticks() const {
+    const UnitProgress& orchestrator = line(0);
+    const bool wants_element =
+        orchestrator.state.load_acquire() == static_cast<std::uint32_t>(UnitState::kWaiting) &&
+        orchestrator.waits_for.load_relaxed() == static_cast<std::uint32_t>(Resource::kNone) &&
+        status_->orchestration_done.load_relaxed() == 0;
+    return wants_element ? limit_ticks_ + limit_ticks_ / 2 : limit_ticks_;
+  }
+
+  TM_DEVICE __attribute__((noinline)) bool finds_no_progress(std::uint64_t now_ticks) {
+    const std::uint64_t completed = memory_.control().completed.load_acquire();
+    const std::uint64_t submitted = status_->submitted.load_acquire();
+    if (completed != completed_ || submitted != submitted_ || completed >= submitted ||
+        something_runs() || orchestrator_is_at_it()) {
+      completed_ = completed;
+      submitted_ = submitted;
+      progress_ticks_ = now_ticks;
+      for (std::uint32_t i = 0; i < others(); ++i) loops_[i] = loops_of(i);
+      return false;
+    }
+    if (now_ticks - progress_ticks_ < limit_ticks_) return false;
+    for (std::uint32_t i = 0; i < others(); ++i)
+      if (i != index_ && loops_of(i) == loops_[i]) return false;
+    bool ready = false;
+    for (std::uint32_t shape = 0; shape < kTaskShapeCount; ++shape)
+      ready = ready || !memory_.ready(static_cast<TaskShape>(shape)).empty();
+    tell(ready ? HangClass::kReadyAllIdle : HangClass::kDependencyDeadlock, oldest_incomplete(),
+         memory_.config().units().scheduler(index_));
+    return true;
+  }
+  TM_DEVICE std::uint32_t others() const {
+    const std::uint32_t count = memory_.config().scheduler_count;
+    return count < kOthersMax ? count : kOthersMax;
+  }
+  TM_DEVICE std::uint64_t loops_of(std::uint32_t scheduler) const {
+    return line(memory_.config().units().scheduler(scheduler)).loops.load_relaxed();
+  }
+  TM_DEVICE bool something_runs() const {
+    for (std::uint32_t core = 0; core < memory_.config().core_count(); ++core) {
+      const Mailbox& mailbox = memory_.mailbox(core);
+      if (mailbox.finished.load_acquire() != mailbox.dispatched.load_acquire()) return true;
+    }
+    return false;
+  }
+  // In the program, or in a submit: its task is counted and not released yet.
+  TM_DEVICE bool orchestrator_is_at_it() const {
+    const UnitProgress& orchestrator = line(0);
+    return orchestrator.state.load_acquire() == static_cast<std::uint32_t>(UnitState::kBusy) ||
+           orchestrator.recorder.waiting.load_acquire() != 0;
+  }
+
+  static constexpr std::uint32_t kNoTask = ~0u;
+
+  TM_DEVICE std::uint32_t oldest_incomplete() const {
+    for (std::uint32_t ring = 0; ring < kRingCount; ++ring) {
+      const std::uint32_t window = memory_.config().rings[ring].task_window;
+      const std::uint64_t head = status_->rings[ring].head.load_acquire();
+      std::uint64_t tail = status_->rings[ring].tail.load_acquire();
+      for (std::uint32_t step = 0; tail < head && step < window; ++tail, ++step) {
+        const SlotRef ref = SlotRef::make(ring, static_cast<std::uint32_t>(tail & (window - 1)));
+        if (memory_.slot(ref).state.load_acquire() ==
+            static_cast<std::uint32_t>(TaskState::kPending))
+          return ref.value;
+      }
+    }
+    return kNoTask;
+  }
+
+  TM_DEVICE void tell(HangClass hang, std::uint32_t task, std::uint32_t unit) {
+    ErrorDetails details{.code = ErrorCode::kSchedulerTimeout};
+    details.hang = hang;
+    details.unit = unit;
+    details.capacity = memory_.config().task_timeout_ms;
+    if (task != kNoTask) {
+      const TaskSlot& slot = memory_.slot({task});
+      details.task_id = slot.id.value;
+      if (slot.submit_file < kSiteFilesMax)
+        details.submit = {status_->site_files[slot.submit_file], slot.submit_line};
+    }
+    latch_.latch(details);
+  }
+
+  RuntimeMemory memory_;
+  RuntimeStatus* status_;
+  ErrorLatch latch_;
+  std::uint32_t index_;
+  ClusterRange clusters_;
+  std::uint64_t limit_ticks_;
+  std::uint64_t last_look_ticks_ = 0;
+  std::uint64_t completed_ = 0, submitted_ = 0, progress_ticks_ = 0;
+  std::uint64_t loops_[kOthersMax] = {};
+};
+
+}  // namespace tidemark

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/session/live_view.h"
+
+#include <filesystem>
+
+#include "tidemark/base/monotonic_clock.h"
+#include "tidemark/device/sim/sim_env.h"
+#include "tidemark/schema/stream_registry.h"
+#include "tidemark/session/description.h"
+#include "tidemark/session/status_image.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint32_t kUnitsMax = 1u << 16;
+
+// The configuration as far as the region tells it; sizes that no runtime has are cut.
+RuntimeConfig config_of(const RuntimeShape& shape) {
+  RuntimeConfig config;
+  const auto small = [](std::uint64_t value) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, kUnitsMax));
+  };
+  config.scheduler_count = small(shape.scheduler_count.load_relaxed());
+  config.cluster_count = small(shape.core_count.load_relaxed()) / kCoresPerCluster;
+  config.tensormap_entries = static_cast<std::uint32_t>(shape.tensormap_entries.load_relaxed());
+  config.task_timeout_ms = shape.timeout_ms.load_relaxed();
+  for (std::uint32_t i = 0; i < kRingCount; ++i)
+    config.rings[i] = {
+        .task_window = static_cast<std::uint32_t>(shape.task_window[i].load_relaxed()),
+        .dep_pool = static_cast<std::uint32_t>(shape.dep_pool[i].load_relaxed()),
+        .heap_bytes = shape.heap_bytes[i].load_relaxed()};
+  return config;
+}
+
+// The device's clock now: its own where this machine can read it, else its newest anchor.
+std::uint64_t device_now(const RegionPort& port, const RunReport& report,
+                         std::uint64_t ticks_per_second) {
+  const Platform* platform = find_platform(report.platform);
+  if (platform != nullptr && platform->device == DeviceKind::kSimulated) return SimEnv::now_ticks();
+  const auto anchors = read_device_anchors(port);
+  if (anchors.empty()) return 0;
+  const double since_ns = static_cast<double>(monotonic_ns() - anchors.back().host_ns);
+  return anchors.back().device_ticks +
+         static_cast<std::uint64_t>(since_ns * static_cast<double>(ticks_per_second) / 1e9);
+}
+
+void add_lane(LiveStream& stream, const LaneWordsImage& words) {
+  ++stream.lanes;
+  stream.attempted += words.attempted;
+  stream.pages += words.opened_pages;
+  stream.dropped += words.dropped_total;
+  stream.stall_ticks += words.stall_ticks;
+  stream.waiting += words.waiting == 1 ? 1 : 0;
+}
+
+}  // namespace
+
+Expected<LiveRun> LiveRun::attach(const std::string& directory) {
+  LiveRun run;
+  auto report = read_run_report(directory);
+  if (!report) return tl::unexpected(report.error());
+  run.report_ = std::move(*report);
+  if (run.report_.status != "running")
+    return failure(ErrorKind::kUsage, "{}: the run is over (status '{}')", directory,
+                   run.report_.status);
+  auto file = open_region_file(region_path(run.report_.run_id), RegionLock::kNone);
+  if (!file)
+    return failure(ErrorKind::kUsage,
+                   "{}: the run has no region (any more); if its host was killed, 'tidemark "
+                   "recover {}' finishes it",
+                   directory, directory);
+  run.file_ = std::move(*file);
+  auto port = RegionPort::open(run.file_, Transport::kCopied);
+  if (!port) return tl::unexpected(port.error());
+  run.port_ = std::move(*port);
+  auto plan = read_plan(run.port_, run.file_.path);
+  if (!plan) return tl::unexpected(plan.error());
+  run.plan_ = std::move(*plan);
+  return run;
+}
+
+std::optional<LiveView> LiveRun::look() {
+  std::error_code code;
+  if (!std::filesystem::exists(file_.path, code)) return std::nullopt;
+  LiveView view;
+  view.taken_ns = monotonic_ns();
+  const RegionLayout& layout = plan_.layout;
+  const std::uint64_t host = offsetof(RegionHeader, host);
+  for (std::uint32_t i = 0; i < std::min(plan_.identity.drain_threads, kDrainThreadsMax); ++i)
+    view.drained_pages += port_.load(host + offsetof(RegionHostWords, drained_pages) + i * 8);
+  std::map<std::uint16_t, LiveStream> streams;
+  for (LaneIndex lane = 0; lane < layout.shape.max_lanes; ++lane) {
+    const LanePlan plan = read_lane_plan(port_, layout, lane);
+    const StreamInfo* stream = find_stream(static_cast<StreamId>(plan.stream));
+    if (stream == nullptr) continue;
+    LiveStream& sum = streams[plan.stream];
+    sum.name = stream->name;
+    add_lane(sum, read_lane_words(port_, layout, lane));
+  }
+  for (auto& [id, stream] : streams) view.streams.push_back(std::move(stream));
+  const std::uint64_t device = offsetof(RegionHeader, device);
+  view.host_alive = is_alive({plan_.identity.host_pid, plan_.identity.host_start_time});
+  view.device_alive =
+      is_alive({port_.load32(device + offsetof(RegionDeviceWords, device_pid)),
+                port_.load(device + offsetof(RegionDeviceWords, device_start_time))});
+  if (layout.shape.status_bytes >= sizeof(RuntimeStatus)) {
+    const StatusImage image = read_status(port_, layout);
+    const RuntimeShape& shape = image.status().shape;
+    view.has_runtime = shape.core_count.load_relaxed() > 0;
+    view.error_code = image.status().error.code.load_relaxed();
+    view.state = read_hang_state(port_, layout, config_of(shape), nullptr);
+    const std::uint64_t kernels =
+        std::min<std::uint64_t>(shape.kernel_count.load_relaxed(), kStatusKernelsMax);
+    for (std::uint64_t i = 0; i < kernels; ++i)
+      view.state.kernels.push_back(status_text(shape.kernels[i]));
+  }
+  view.state.ticks_per_second = plan_.identity.ticks_per_second;
+  view.state.launch_ticks = port_.load(device + offsetof(RegionDeviceWords, launch_ticks));
+  view.state.detected_ticks = device_now(port_, report_, plan_.identity.ticks_per_second);
+  return view;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/session/run_ending.h"
+
+#include <poll.h>
+#include <string.h>
+
+#include "tidemark/base/monotonic_clock.h"
+#include "tidemark/session/hang_text.h"
+#include "tidemark/session/runtime_report.h"
+#include "tidemark/session/status_image.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint32_t kLookMs = 100;
+constexpr std::uint32_t kAnchorEveryMs = 1000;
+constexpr std::uint32_t kHostSlackMs = 500;   // the device's own watchdogs speak first
+constexpr std::uint32_t kTeardownMs = 1000;   // for the units to leave after an error
+constexpr std::uint32_t kAbortWaitMs = 1000;  // without anything that moves
+constexpr std::uint32_t kAbortWaitMaxMs = 5000;
+constexpr std::uint32_t kAbortLookMs = 20;
+
+std::uint32_t op_timeout_ms(const RunRequest& request) {
+  return request.op_timeout_ms.value_or(request.platform->op_timeout_ms);
+}
+
+RunError device_fault(const DeviceExit& exit, const std::string& fault_text) {
+  RunError error{.code = 102, .name = "DEVICE_FAULT"};
+  switch (exit.kind) {
+    case DeviceExit::Kind::kSignalled:
+      error.error_class = "signal";
+      error.message = fmt::format("the device process was ended by signal {} ({})", exit.code,
+                                  ::strsignal(exit.code));
+      error.hint =
+          "what was recorded before it is in the capture; run with --isolation thread "
+          "under a debugger to catch it";
+      break;
+    case DeviceExit::Kind::kFinished:
+      if (!fault_text.empty()) {
+        error.error_class = "device";
+        error.message = fault_text;
+        error.hint = "what was recorded before it is in the capture";
+        break;
+      }
+      error.error_class = "launch";
+      error.message = fmt::format("the device process left with code {}", exit.code);
+      error.hint = "the program could not be started on the device";
+      break;
+    case DeviceExit::Kind::kLost:
+      error.error_class = "supervisor";
+      error.message = "the supervisor process is gone, and the device with it";
+      error.hint = "something outside the run ended it";
+      break;
+  }
+  return error;
+}
+
+RunError scheduler_timeout(HangClass hang) {
+  return {.code = static_cast<std::uint32_t>(ErrorCode::kSchedulerTimeout),
+          .name = std::string(error_name(ErrorCode::kSchedulerTimeout)),
+          .error_class = std::string(hang_class_name(hang)),
+          .message = {},
+          .hint =
+              "'tidemark hang' shows the autopsy; if it is only slow, raise "
+              "--scheduler-timeout-ms"};
+}
+
+void read_latched_error(const RunRequest& request, ActiveRun& run, HangState* state) {
+  if (!request.launch.runtime) return;
+  RunReport& report = run.report();
+  const StatusImage image = read_status(run.port(), run.plan().layout);
+  const LatchedError& latched = image.status().error;
+  if (latched.code.load_relaxed() == static_cast<std::uint32_t>(ErrorCode::kSchedulerTimeout)) {
+    const auto hang =
+        static_cast<HangClass>(std::min(latched.hang_class.load_relaxed(), kHangClassCount - 1));
+    report.status = "hang";
+    report.error = scheduler_timeout(hang);
+    state->hang = hang;
+    state->unit = latched.unit.load_relaxed();
+    state->has_unit = state->unit < state->units.total();
+    return;
+  }
+  if (auto error =
+          read_runtime_error(run.port(), run.plan().layout, request.launch.runtime->config)) {
+    report.status = "fatal";
+    report.error = std::move(error);
+  }
+}
+
+}  // namespace
+
+void note_clock(Device& device, ActiveRun& run) {
+  if (const auto sample = device.sample_clock()) run.note_clock(*sample);
+  run.note_device_anchors();
+}
+
+Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request,
+                       const SignalWatch& signals) {
+  const std::uint64_t begin_ns = monotonic_ns();
+  const std::uint32_t timeout_ms = op_timeout_ms(request);
+  std::uint64_t next_anchor_ms = kAnchorEveryMs;
+  bool first_look = true;
+  std::optional<HostWatchdog> watchdog;
+  if (request.launch.runtime) {
+    const RuntimeConfig& config = request.launch.runtime->config;
+    watchdog.emplace(&run.port(), run.plan().layout, config.units(),
+                     config.task_timeout_ms == 0 ? 0 : config.task_timeout_ms + kHostSlackMs);
+  }
+  for (;;) {
+    pollfd watched[2] = {{device.wait_fd(), POLLIN, 0}, {signals.fd(), POLLIN, 0}};
+    // The first look is early: the epoch of a run that is killed soon is then in its capture.
+    ::poll(watched, 2, first_look ? 5 : kLookMs);
+    if (signals.signal() != 0) return {.signal = signals.signal()};
+    if (auto exit = device.wait(0)) return {.exit = exit};
+    const std::uint64_t now_ns = monotonic_ns();
+    const std::uint64_t elapsed_ms = (now_ns - begin_ns) / 1'000'000;
+    if (timeout_ms > 0 && elapsed_ms >= timeout_ms) return {.timed_out = true};
+    if (watchdog) {
+      // An error is latched and somebody does not leave.
+      if (const auto ms = watchdog->latched_ms(now_ns); ms && *ms >= kTeardownMs)
+        return {.had_its_time = true};
+      if (auto finding = watchdog->look(now_ns)) return {.finding = finding};
+    }
+    if (first_look || elapsed_ms >= next_anchor_ms) {
+      note_clock(device, run);
+      run.note_names();
+      if (!first_look) next_anchor_ms += kAnchorEveryMs;
+      first_look = false;
+    }
+    if (request.on_progress) {
+      const TaskCounts tasks = read_task_counts(run.port(), run.plan().layout);
+      request.on_progress({.elapsed_ms = elapsed_ms,
+                           .records = run.drained_records(),
+                           .pages = run.drained_pages(),
+                           .tasks_submitted = tasks.submitted,
+                           .tasks_completed = tasks.completed});
+    }
+  }
+}
+
+void classify(const Ending& ending, const RunRequest& request, ActiveRun& run,
+              const std::optional<DeviceMemory>& memory) {
+  RunReport& report = run.report();
+  auto state = std::make_shared<HangState>();
+  if (request.launch.runtime) {
+    const bool ended_well =
+        ending.exit && ending.exit->kind == DeviceExit::Kind::kFinished && ending.exit->code == 0;
+    const bool latched =
+        read_status(run.port(), run.plan().layout).status().error.code.load_relaxed() != 0;
+    if (!ended_well || latched)
+      *state = read_hang_state(run.port(), run.plan().layout, request.launch.runtime->config,
+                               memory ? &*memory : nullptr);
+  }
+  if (ending.signal != 0) {
+    report.status = "interrupted";
+  } else if (ending.timed_out) {
+    report.status = "hang";
+    report.error = RunError{
+        .code = 101,
+        .name = "OP_TIMEOUT",
+        .error_class = "",
+        .message = fmt::format("the launch exceeded its limit of {} ms", op_timeout_ms(request)),
+        .hint = "raise --op-timeout-ms if the workload is only slow"};
+  } else if (ending.finding) {
+    report.status = "hang";
+    report.error = scheduler_timeout(ending.finding->hang);
+    state->hang = ending.finding->hang;
+    state->unit = ending.finding->unit;
+    state->has_unit = true;
+  } else if (ending.exit &&
+             (ending.exit->kind != DeviceExit::Kind::kFinished || ending.exit->code != 0)) {
+    report.status = "device_fault";
+    report.error = device_fault(*ending.exit, run.fault_text());
+  } else {
+    report.status = "ok";
+    read_latched_error(request, run, state.get());
+    if (!ending.exit && report.status == "ok") {  // aborted, by nobody here
+      report.status = "hang";
+      report.error = scheduler_timeout(HangClass::kNone);
+    }
+  }
+  if (report.status == "ok" || !request.launch.runtime) return;
+  run.place_in_time(*state);
+  state->kernels = request.launch.kernels;
+  const std::string sentence = hang_sentence(*state);
+  if (report.error && !sentence.empty() && report.error->code >= 100)
+    report.error->message += (report.error->message.empty() ? "" : "; ") + sentence;
+  if (report.error) {
+    state->code = report.error->code;
+    state->name = report.error->name;
+    state->error_class = report.error->error_class;
+    state->message = report.error->message;
+  } else {
+    state->name = state->error_class = report.status;
+  }
+  report.hang = std::move(state);
+}
+
+std::optional<DeviceExit> wind_down(Device& device, ActiveRun& run, bool had_its_time) {
+  const std::uint64_t patience_ns =
+      (had_its_time ? kAbortWaitMs / 10 : kAbortWaitMs) * 1'000'000ull;
+  run.set_abort();
+  const std::uint64_t begin_ns = monotonic_ns();
+  std::uint64_t moved_ns = begin_ns, pages = run.drained_pages();
+  for (;;) {
+    if (auto exit = device.wait(kAbortLookMs)) return exit;
+    const std::uint64_t now_ns = monotonic_ns();
+    if (const std::uint64_t now_pages = run.drained_pages(); now_pages != pages) {
+      pages = now_pages;
+      moved_ns = now_ns;
+    }
+    if (now_ns - moved_ns > patience_ns || now_ns - begin_ns > kAbortWaitMaxMs * 1'000'000ull)
+      return std::nullopt;
+  }
+}
+
+void keep_evidence(const RunRequest& request, ActiveRun& run,
+                   const std::optional<DeviceMemory>& memory, bool still_running) {
+  const auto state = run.report().hang;
+  if (!state || !run.records()) return;
+  run.note_hang(*state);
+  const RuntimeConfig& config = request.launch.runtime->config;
+  if (!memory || !config.dump.on()) return;
+  for (const auto& frame : snapshot_outputs(*state, config, *memory, still_running))
+    run.note_snapshot(frame);
+}
+
+}  // namespace tidemark

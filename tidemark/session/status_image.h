@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A copy of a runtime's status as it stands in the region; another process may be writing it.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "tidemark/collect/region_port.h"
+#include "tidemark/runtime/runtime_status.h"
+
+namespace tidemark {
+
+struct StatusImage {
+  std::uint64_t words[sizeof(RuntimeStatus) / 8];
+
+  [[nodiscard]] const RuntimeStatus& status() const {
+    return *reinterpret_cast<const RuntimeStatus*>(words);
+  }
+};
+
+// Zeros where the region has no runtime.
+inline StatusImage read_status(const RegionPort& port, const RegionLayout& layout) {
+  StatusImage image{};
+  if (layout.shape.status_bytes >= sizeof(RuntimeStatus))
+    port.read(layout.status_offset, image.words, sizeof(image.words));
+  return image;
+}
+
+// Text of the status, without what a terminal would take for orders.
+template <std::size_t kBytes>
+std::string status_text(const char (&bytes)[kBytes]) {
+  std::string text(bytes, ::strnlen(bytes, kBytes));
+  for (char& c : text)
+    if (c < 0x20 || c > 0x7E) c = '?';
+  return text;
+}
+
+}  // namespace tidemark
