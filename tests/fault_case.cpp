@@ -261,15 +261,15 @@ FaultCase make_fault_case(FaultPoint point, std::string_view platform, Overflow 
                  {program.substr(0, space), "--case", program.substr(program.rfind(' ') + 1)});
   const char* policies[] = {"wait", "drop", "keep-last"};
   const char* pages[] = {"8192", "16384", "32768"};
-  flags.insert(flags.end(),
-               {"-p", made.platform, "--policy",
-                policies[static_cast<std::size_t>(
-                    std::find(std::begin(kFaultPolicies), std::end(kFaultPolicies), policy) -
-                    std::begin(kFaultPolicies))],
-                "--page-bytes", pages[pick(3)], "--scheduler-timeout-ms", kTimeoutMs,
-                "--dump-tensor", "--keep-pages", std::to_string(2 + pick(6))});
+  // Pages of keep-last lanes are never drained: there only the dump keeps its last ones.
+  const bool some_drain = point == FaultPoint::kDrain && policy == Overflow::kKeepLast;
+  const auto* name = std::find(std::begin(kFaultPolicies), std::end(kFaultPolicies), policy);
+  flags.insert(flags.end(), {"-p", made.platform, "--policy"});
+  flags.push_back(std::string(some_drain ? "dump=" : "") + policies[name - kFaultPolicies]);
+  flags.insert(flags.end(), {"--page-bytes", pages[pick(3)], "--scheduler-timeout-ms", kTimeoutMs,
+                             "--dump-tensor", "--keep-pages", std::to_string(2 + pick(6))});
   if (pick(4) != 0) flags.push_back("--enable-l2-swimlane");
-  if (pick(4) != 0) flags.push_back("--enable-dep-gen");
+  if (pick(4) != 0 || some_drain) flags.push_back("--enable-dep-gen");
   if (pick(4) != 0) flags.push_back("--enable-scope-stats");
   const char* runtimes[] = {"tensormap_and_ringbuffer", "aicpu_build_graph", "host_build_graph"};
   const std::uint64_t runtime = pick(point != FaultPoint::kRecovery ? 3 : 2);

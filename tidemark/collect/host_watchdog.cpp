@@ -66,6 +66,18 @@ std::optional<std::uint64_t> HostWatchdog::latched_ms(std::uint64_t now_ns) {
   return (now_ns - latched_ns_) / 1'000'000;
 }
 
+// The schedulers left, so everything is complete; all that is left to do is to close lanes.
+std::optional<std::uint32_t> HostWatchdog::stays_behind(std::uint64_t now_ns) const {
+  std::optional<std::uint32_t> behind;
+  for (std::uint32_t unit = 0; unit < seen_.size(); ++unit) {
+    const bool left = is(seen_[unit].image, UnitState::kLeft);
+    const bool is_scheduler = unit >= 1 && unit <= units_.schedulers;
+    if (still_ms(unit, now_ns) <= limit_ms_ || (is_scheduler && !left)) return std::nullopt;
+    if (!left && !behind) behind = unit;
+  }
+  return behind ? behind : std::optional<std::uint32_t>(0);  // or the process itself does not end
+}
+
 std::optional<HangFinding> HostWatchdog::look(std::uint64_t now_ns) {
   if (limit_ms_ == 0 || layout_.shape.status_bytes < sizeof(RuntimeStatus)) return std::nullopt;
   read_units(now_ns);
@@ -88,6 +100,8 @@ std::optional<HangFinding> HostWatchdog::look(std::uint64_t now_ns) {
       return HangFinding{HangClass::kRunningStalled, unit, still_ms(unit, now_ns)};
   }
   if (core_works || seen_.empty()) return std::nullopt;
+  if (const auto unit = stays_behind(now_ns))
+    return HangFinding{HangClass::kRecorderStalled, *unit, still_ms(*unit, now_ns)};
   const bool done =
       port_->load32(layout_.status_offset + offsetof(RuntimeStatus, orchestration_done)) != 0;
   const UnitImage& orchestrator = seen_[0].image;

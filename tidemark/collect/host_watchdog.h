@@ -49,6 +49,7 @@ class HostWatchdog {
     std::uint64_t moved_ns = 0;
   };
   void read_units(std::uint64_t now_ns);
+  [[nodiscard]] std::optional<std::uint32_t> stays_behind(std::uint64_t now_ns) const;
   [[nodiscard]] std::uint64_t still_ms(std::uint32_t unit, std::uint64_t now_ns) const;
 
   const RegionPort* port_;

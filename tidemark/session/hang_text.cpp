@@ -223,8 +223,10 @@ std::string hang_sentence(const HangState& state) {
     }
     case HangClass::kRecorderStalled:
       if (state.has_unit)
-        text = fmt::format("{} waits for a page of the recorder that does not come",
-                           unit_text(state.units, state.unit));
+        text = fmt::format(
+            "{} stays behind: {} of {} tasks are complete and the schedulers have left, "
+            "but it has not closed its lanes",
+            unit_text(state.units, state.unit), state.completed, state.submitted);
       break;
     default:
       if (is_core)
