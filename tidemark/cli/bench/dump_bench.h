@@ -11,7 +11,7 @@ namespace tidemark::cli {
 struct DumpBenchOptions {
   std::string case_name = "Large";  // of wide_tensors
   std::string platform = "sim";
-  std::string directory = "/dev/shm";
+  std::string directory = ".";
   std::uint64_t pool_bytes = 16u << 20;
   std::uint32_t rounds = 3;
   bool verify = true;
