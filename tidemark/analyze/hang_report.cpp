@@ -178,14 +178,9 @@ std::string rings_line(const HangState& state) {
 std::string recorder_line(const HangState& state) {
   std::uint64_t waited = 0;
   for (const auto& line : state.lines) waited += line.recorder_waited_ticks;
-  const std::uint64_t ns =
-      state.ticks_per_second == 0
-          ? 0
-          : static_cast<std::uint64_t>(static_cast<double>(waited) * 1e9 /
-                                       static_cast<double>(state.ticks_per_second));
   return fmt::format("{} lane{} waited for a page at that moment; units have waited {} in all",
                      state.waiting_lanes.size(), state.waiting_lanes.size() == 1 ? "" : "s",
-                     seconds(ns));
+                     seconds(ns_of(state, waited)));
 }
 
 void add(std::string& text, const char* label, const std::string& line) {

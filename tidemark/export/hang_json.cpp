@@ -176,7 +176,7 @@ Expected<void> write_json(const HangReport& report, const std::string& path) {
   put(json, "waiting_lanes", std::uint64_t{state.waiting_lanes.size()});
   std::uint64_t waited = 0;
   for (const auto& line : state.lines) waited += line.recorder_waited_ticks;
-  put(json, "unit_wait_ns", ns_since_launch(state, state.launch_ticks + waited));
+  put(json, "unit_wait_ns", ns_of(state, waited));
   json.EndObject();
   put(json, "incomplete_tasks", std::uint64_t{state.tasks.size()});
   put(json, "incomplete_tasks_cut", state.tasks_cut);

@@ -14,12 +14,15 @@ namespace {
 
 constexpr std::size_t kTasksMax = 50'000;
 constexpr std::size_t kWaitersMax = 4'096;  // of one task
+constexpr std::uint64_t kScanBytesMax = 1ull << 30;
 
 // Slots of the device's memory by their numbers; what stands in them is only looked at.
 class SlotReader {
  public:
   SlotReader(const DeviceMemory& memory, const RuntimeLayout& layout)
-      : memory_(memory), layout_(layout) {}
+      : memory_(memory), layout_(layout) {
+    for (const RingSizes& ring : layout.config.rings) links_left_ += ring.dep_pool;
+  }
 
   bool read(std::uint32_t ring, std::uint64_t number, TaskSlot& slot) const {
     const std::uint64_t place = number & (layout_.config.rings[ring].task_window - 1);
@@ -36,10 +39,13 @@ class SlotReader {
     return id;
   }
   // Who waits for a task. A list that is changing, or that was damaged, is left where it breaks.
-  [[nodiscard]] std::vector<std::uint64_t> waiters_of(const TaskSlot& slot) const {
+  // An entry stands in one list at most: lists that lead into each other end with the last entry.
+  [[nodiscard]] std::vector<std::uint64_t> waiters_of(const TaskSlot& slot) {
     std::vector<std::uint64_t> waiters;
     std::uint32_t link = slot.waiters.load_relaxed();
-    while (link != kNoEntry && link != kListClosed && waiters.size() < kWaitersMax) {
+    while (link != kNoEntry && link != kListClosed && waiters.size() < kWaitersMax &&
+           links_left_ > 0) {
+      --links_left_;
       const SlotRef place{link};
       if (place.place() >= layout_.config.rings[place.ring()].dep_pool) break;
       DepEntry entry{};
@@ -63,6 +69,7 @@ class SlotReader {
  private:
   const DeviceMemory& memory_;
   const RuntimeLayout& layout_;
+  std::uint64_t links_left_ = 0;
 };
 
 std::string site_of(const RuntimeStatus& status, const TaskSlot& slot) {
@@ -71,7 +78,7 @@ std::string site_of(const RuntimeStatus& status, const TaskSlot& slot) {
   return file.empty() ? file : fmt::format("{}:{}", file, slot.submit_line);
 }
 
-void read_tasks(const SlotReader& slots, const RuntimeStatus& status, const RuntimeConfig& config,
+void read_tasks(SlotReader& slots, const RuntimeStatus& status, const RuntimeConfig& config,
                 HangState& state) {
   for (std::uint32_t ring = 0; ring < kRingCount; ++ring) {
     const RingState& at = state.rings[ring];
@@ -115,7 +122,9 @@ bool is_inside(const TensorView& view, std::uint64_t memory_bytes) {
       return false;
   }
   std::uint64_t bytes = 0;
-  if (__builtin_mul_overflow(last + 1, size, &bytes) || count > memory_bytes) return false;
+  if (__builtin_add_overflow(last, 1, &last) || __builtin_mul_overflow(last, size, &bytes) ||
+      count > memory_bytes)
+    return false;
   return bytes <= memory_bytes && view.buffer <= memory_bytes - bytes;
 }
 
@@ -136,7 +145,6 @@ std::vector<unsigned char> make_frame(DumpHeader& header, const StoredTensor& te
   header.start_offset = view.offset;
   header.logical_bytes = view.element_count() * dtype_bytes(view.dtype);
   header.payload_bytes = header.logical_bytes;
-  header.flags |= kDumpHasStats;
   if (header.payload_bytes > limit) {
     header.payload_bytes = limit / 8 * 8;
     header.flags |= kDumpTruncated;
@@ -201,7 +209,7 @@ HangState read_hang_state(const RegionPort& port, const RegionLayout& layout,
       state.waiting_lanes.push_back(lane);
   if (memory == nullptr) return state;
   const RuntimeLayout runtime = lay_out(config);
-  const SlotReader slots(*memory, runtime);
+  SlotReader slots(*memory, runtime);
   for (std::uint32_t shape = 0; shape < kTaskShapeCount; ++shape) {
     const std::uint64_t queue = runtime.ready_offset + shape * runtime.ready_bytes;
     std::uint64_t pushed = 0, taken = 0;
@@ -229,7 +237,7 @@ std::vector<std::vector<unsigned char>> snapshot_outputs(const HangState& state,
   auto mapping = DeviceMapping::map(memory.fd(), memory.bytes());
   if (!mapping) return frames;
   std::set<std::uint64_t> seen;
-  std::uint64_t left = limits.total_bytes;
+  std::uint64_t left = limits.total_bytes, scan_left = kScanBytesMax;
   for (std::uint32_t core = 0; core < state.units.cores; ++core) {
     const std::uint32_t unit = state.units.core(core);
     if (unit >= state.lines.size()) break;
@@ -253,6 +261,10 @@ std::vector<std::vector<unsigned char>> snapshot_outputs(const HangState& state,
       header.block_count = slot.block_count;
       std::copy(std::begin(slot.kernels), std::end(slot.kernels), std::begin(header.kernels));
       if (still_running) header.flags |= kDumpTorn;
+      // Statistics are of all elements, also of those that are not kept.
+      const std::uint64_t scanned = tensor.view.element_count() * dtype_bytes(tensor.view.dtype);
+      if (scanned <= scan_left) header.flags |= kDumpHasStats;
+      scan_left -= std::min(scan_left, scanned);
       frames.push_back(make_frame(header, tensor, static_cast<unsigned char*>(mapping->base()),
                                   std::min(left, limits.tensor_bytes)));
       left -= std::min(left, header.payload_bytes);

@@ -88,16 +88,19 @@ std::uint64_t doing_since_ticks(const UnitImage& line) {
                                                                 : line.since_ticks;
 }
 
+std::uint64_t ns_of(const HangState& state, std::uint64_t ticks) {
+  if (state.ticks_per_second == 0) return 0;
+  const double ns = static_cast<double>(ticks) * 1e9 / static_cast<double>(state.ticks_per_second);
+  return ns < 1e19 ? static_cast<std::uint64_t>(ns) : 0;  // longer than any run: damaged
+}
+
 std::uint64_t ns_before(const HangState& state, std::uint64_t ticks) {
-  if (state.ticks_per_second == 0 || ticks == 0 || ticks > state.detected_ticks) return 0;
-  return static_cast<std::uint64_t>(static_cast<double>(state.detected_ticks - ticks) * 1e9 /
-                                    static_cast<double>(state.ticks_per_second));
+  if (ticks == 0 || ticks > state.detected_ticks) return 0;
+  return ns_of(state, state.detected_ticks - ticks);
 }
 
 std::uint64_t ns_since_launch(const HangState& state, std::uint64_t ticks) {
-  if (state.ticks_per_second == 0 || ticks < state.launch_ticks) return 0;
-  return static_cast<std::uint64_t>(static_cast<double>(ticks - state.launch_ticks) * 1e9 /
-                                    static_cast<double>(state.ticks_per_second));
+  return ticks < state.launch_ticks ? 0 : ns_of(state, ticks - state.launch_ticks);
 }
 
 const StuckTask* find_task(const HangState& state, std::uint64_t id) {
@@ -146,14 +149,16 @@ std::vector<std::uint64_t> find_circle(const HangState& state) {
   std::map<std::uint64_t, std::uint64_t> waits_for;  // one of those it waits for
   for (const auto& task : state.tasks)
     for (const std::uint64_t waiter : task.waiters) waits_for[waiter] = task.id;
+  // Every task is walked over once: a path that meets an older one leads nowhere new.
+  std::map<std::uint64_t, std::uint64_t> walked_from;
   for (const auto& [first, unused] : waits_for) {
-    std::vector<std::uint64_t> path{first};
-    for (auto at = waits_for.find(first); at != waits_for.end(); at = waits_for.find(at->second)) {
-      const auto seen = std::find(path.begin(), path.end(), at->second);
-      path.push_back(at->second);
-      if (seen == path.end() - 1) continue;
-      return {std::find(path.begin(), path.end(), at->second), path.end()};
-    }
+    std::uint64_t id = first;
+    while (waits_for.contains(id) && walked_from.emplace(id, first).second) id = waits_for[id];
+    if (!waits_for.contains(id) || walked_from[id] != first) continue;
+    std::vector<std::uint64_t> circle{id};
+    do circle.push_back(waits_for[circle.back()]);
+    while (circle.back() != id);
+    return circle;
   }
   return {};
 }
@@ -172,7 +177,8 @@ std::vector<std::uint64_t> stuck_tasks(const HangState& state) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> running;
   for (std::uint32_t core = 0; core < state.units.cores; ++core) {
     const std::uint32_t unit = state.units.core(core);
-    if (unit < state.lines.size() && is_running(state.lines[unit]) &&
+    if (unit >= state.lines.size()) break;
+    if (is_running(state.lines[unit]) &&
         static_cast<UnitState>(state.lines[unit].state) != UnitState::kLeft)
       running.emplace_back(state.lines[unit].since_ticks, state.lines[unit].task_id);
   }

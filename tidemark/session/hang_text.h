@@ -16,6 +16,7 @@ std::string kernel_text(const HangState& state, std::uint32_t kernel);
 // What a unit is or was doing, and since when: the state it left in, if it left.
 UnitState doing(const UnitImage& line);
 std::uint64_t doing_since_ticks(const UnitImage& line);
+std::uint64_t ns_of(const HangState& state, std::uint64_t ticks);
 // Of a time of the device: nanoseconds between it and the moment of the finding.
 std::uint64_t ns_before(const HangState& state, std::uint64_t ticks);
 std::uint64_t ns_since_launch(const HangState& state, std::uint64_t ticks);

@@ -81,10 +81,13 @@ Expected<RunResult> run_session(const RunRequest& request) {
     return tl::unexpected(launched.error());
   if (!builds_here) run.start_drainer();
   Ending ending = wait_for_device(**device, run, request, signals);
+  const bool has_left = ending.exit.has_value();
+  if (has_left) note_clock(**device, run);
   classify(ending, request, run, *memory);
-  if (!ending.exit) ending.exit = wind_down(**device, run, ending.had_its_time);
-
-  note_clock(**device, run);
+  if (!has_left) {
+    ending.exit = wind_down(**device, run, ending.had_its_time);
+    note_clock(**device, run);
+  }
   run.collect(!ended_well(ending.exit));
   if (const std::string fault = run.fault_text();
       !fault.empty() && report.error && report.error->message != fault)
