@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -62,6 +63,7 @@ CaptureSpace::~CaptureSpace() {
 }
 
 CaptureSpace::Claim CaptureSpace::claim(std::uint64_t bytes) {
+  if (direct_full_.load(std::memory_order_relaxed)) return {};
   const std::uint64_t offset = next_.fetch_add(bytes, std::memory_order_relaxed);
   const std::uint64_t end = offset + bytes;
   if (end + options_.reserve_bytes > ready_.load(std::memory_order_acquire) &&
@@ -72,6 +74,74 @@ CaptureSpace::Claim CaptureSpace::claim(std::uint64_t bytes) {
   }
   if (ready_.load(std::memory_order_relaxed) - end < ahead_bytes() / 2) call_helper();
   return {base_ + offset, offset};
+}
+
+CaptureSpace::Claim CaptureSpace::claim_page(std::uint64_t bytes) {
+  const std::uint64_t next = next_.load(std::memory_order_relaxed);
+  if (next - begin_ < options_.direct_from_bytes ||
+      next + bytes + options_.reserve_bytes <= ready_.load(std::memory_order_acquire))
+    return claim(bytes);
+  std::call_once(direct_prepared_, [this] { prepare_direct(); });
+  if (!has_ballast_) return claim(bytes);
+  const std::uint64_t offset = next_.fetch_add(bytes, std::memory_order_relaxed);
+  const std::uint64_t end = offset + bytes;
+  if (direct_full_.load(std::memory_order_relaxed) || end > direct_limit_) {
+    if (!direct_full_.load()) end_direct({nullptr, end, true}, 0, EFBIG);
+    return {};
+  }
+  std::uint64_t taken = taken_.load(std::memory_order_relaxed);
+  while (taken < end && !taken_.compare_exchange_weak(taken, end)) {
+  }
+  call_helper();
+  return {nullptr, offset, true};
+}
+
+void CaptureSpace::prepare_direct() {
+  struct rlimit limit {};
+  direct_limit_ = mapped_bytes_;
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    direct_limit_ = std::min<std::uint64_t>(direct_limit_, limit.rlim_cur);
+  direct_limit_ -= std::min(direct_limit_, options_.reserve_bytes);
+  const auto slash = path_.find_last_of('/');
+  const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash);
+  ballast_.reset(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  has_ballast_ =
+      ballast_.valid() &&
+      ::posix_fallocate(ballast_.get(), 0, static_cast<off_t>(options_.reserve_bytes)) == 0;
+}
+
+bool CaptureSpace::write_all(const unsigned char* bytes, std::uint64_t count,
+                             std::uint64_t offset) {
+  for (std::uint64_t done = 0; done < count;) {
+    const ssize_t put =
+        ::pwrite(fd_.get(), bytes + done, count - done, static_cast<off_t>(offset + done));
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    done += static_cast<std::uint64_t>(put);
+  }
+  return true;
+}
+
+bool CaptureSpace::write_direct(const Claim& claim, const unsigned char* chunk, std::uint64_t bytes,
+                                std::uint64_t header_bytes) {
+  if (write_all(chunk + header_bytes, bytes - header_bytes, claim.offset + header_bytes) &&
+      write_all(chunk, header_bytes, claim.offset))
+    return true;
+  end_direct(claim, bytes, errno);
+  return false;
+}
+
+// What was kept back is given to the closing chunks.
+void CaptureSpace::end_direct(const Claim& claim, std::uint64_t bytes, int code) {
+  if (bytes > 0)
+    ::fallocate(fd_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                static_cast<off_t>(claim.offset), static_cast<off_t>(bytes));
+  const std::lock_guard lock(mutex_);
+  direct_full_ = true;
+  ballast_.reset();
+  full_ = false;  // the helper may try again, for the closing chunks
+  if (error_.empty())
+    error_ = fmt::format("write to {} at {} bytes: {}", path_, claim.offset, std::strerror(code));
 }
 
 CaptureSpace::Claim CaptureSpace::claim_closing(std::uint64_t bytes) {
@@ -125,18 +195,21 @@ void CaptureSpace::allocate_next(std::unique_lock<std::mutex>& lock) {
   const bool large = from - begin_ / 4096 * 4096 >= kLargeStepBytes * 2;
   std::uint64_t step = large ? kLargeStepBytes : kSmallStepBytes;
   lock.unlock();
+  while (from + step > mapped_bytes_ && step > 4096) step /= 2;
   int code = from + step > mapped_bytes_ ? EFBIG : 0;
   while (code == 0) {
     code = ::posix_fallocate(fd_.get(), static_cast<off_t>(from), static_cast<off_t>(step));
     if (code == EINTR)
       code = 0;
-    else if (code == ENOSPC && step > 4096)
+    else if ((code == ENOSPC || code == EFBIG) && step > 4096)
       step /= 2, code = 0;  // use the disk to its end
     else
       break;
   }
-  if (code == 0 && from >= begin_ + kFaultedFromBytes)
-    ::madvise(base_ + from, step, kPopulateWrite);
+  // What writers have gone past needs no mapping any more.
+  const std::uint64_t first = std::max(from, next_.load() / 4096 * 4096);
+  if (code == 0 && from >= begin_ + kFaultedFromBytes && first < from + step)
+    ::madvise(base_ + first, from + step - first, kPopulateWrite);
   release_written();  // here too: fast writers never let the helper rest
   lock.lock();
   if (code == 0) {

@@ -23,6 +23,8 @@ class CaptureSpace {
     std::uint64_t ahead_max_bytes = 16ull << 20;  // kept ready before the writers, at most
     std::uint64_t reserve_bytes = 256ull << 10;   // kept for the closing chunks of a full disk
     std::uint64_t mapping_bytes = 1ull << 40;     // address space, not memory
+    std::uint64_t direct_from_bytes = 32ull
+                                      << 20;  // of file; a smaller one is never written directly
   };
 
   // Takes over an open file; writing begins at `begin_offset`.
@@ -32,11 +34,19 @@ class CaptureSpace {
   ~CaptureSpace();
 
   struct Claim {
-    unsigned char* bytes = nullptr;  // null: no space is left
+    unsigned char* bytes = nullptr;  // null: no space is left, or it is direct
     std::uint64_t offset = 0;
+    bool direct = false;  // nothing is mapped there yet: write_direct
   };
   // Claims bytes at the end; any thread.
   Claim claim(std::uint64_t bytes);
+  // The same, but does not wait for the helper: a file that grows faster than its space is made
+  // ready is written with system calls, which need no space made ready.
+  Claim claim_page(std::uint64_t bytes);
+  // A whole chunk into a direct claim: what is behind its header first, then the header. False: the
+  // disk is full.
+  bool write_direct(const Claim& claim, const unsigned char* chunk, std::uint64_t bytes,
+                    std::uint64_t header_bytes);
   // For the closing chunks, when no other thread claims any more: may use the reserve.
   Claim claim_closing(std::uint64_t bytes);
   // Cuts the file after the last claim that succeeded.
@@ -53,6 +63,9 @@ class CaptureSpace {
   void allocate_next(std::unique_lock<std::mutex>& lock);
   void release_written();
   void stop_helper();
+  void prepare_direct();
+  bool write_all(const unsigned char* bytes, std::uint64_t count, std::uint64_t offset);
+  void end_direct(const Claim& claim, std::uint64_t bytes, int code);
   [[nodiscard]] std::uint64_t ahead_bytes() const;
 
   UniqueFd fd_;
@@ -73,6 +86,12 @@ class CaptureSpace {
   std::uint64_t wanted_ = 0;  // a writer waits for space up to here
   bool full_ = false;
   bool stopping_ = false;
+  // Direct writes have no reserve in the file: as much is kept in another one, which nobody sees.
+  std::once_flag direct_prepared_;
+  UniqueFd ballast_;
+  bool has_ballast_ = false;
+  std::uint64_t direct_limit_ = 0;  // the file may not grow beyond it
+  std::atomic<bool> direct_full_{false};
   std::once_flag helper_begun_;
   std::thread helper_;
 };

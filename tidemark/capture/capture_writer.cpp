@@ -91,15 +91,16 @@ Expected<std::unique_ptr<CaptureWriter>> CaptureWriter::append_to(const std::str
 
 bool CaptureWriter::append(const PageDelivery& page) {
   const std::uint64_t payload_bytes = kPageHeaderBytes + page.payload_bytes;
-  const auto claim = space_->claim(chunk_span(payload_bytes));
-  if (claim.bytes == nullptr) return false;
-  unsigned char* to = claim.bytes + sizeof(ChunkHeader);
+  const auto claim = space_->claim_page(chunk_span(payload_bytes));
+  if (claim.bytes == nullptr && !claim.direct) return false;
   Chunk chunk{.type = ChunkType::kPage,
               .flags = page.recovered ? kFlagRecovered : std::uint8_t{0},
               .lane = page.header.lane,
               .epoch = page.header.epoch,
               .sequence = page.header.sequence,
               .payload_bytes = payload_bytes};
+  if (claim.direct) return append_direct(page, claim, chunk);
+  unsigned char* to = claim.bytes + sizeof(ChunkHeader);
   if (page.payload != nullptr) {
     chunk.payload_checksum =
         copy_with_checksum(to, &page.header, kPageHeaderBytes, page.payload, page.payload_bytes);
@@ -112,7 +113,26 @@ bool CaptureWriter::append(const PageDelivery& page) {
   return true;
 }
 
-void CaptureWriter::seal(const CaptureSpace::Claim& claim, const Chunk& chunk) {
+// Made whole in memory of this thread, then written.
+bool CaptureWriter::append_direct(const PageDelivery& page, const CaptureSpace::Claim& claim,
+                                  Chunk chunk) {
+  thread_local std::vector<unsigned char> staged;
+  staged.assign(chunk_span(chunk.payload_bytes), 0);
+  unsigned char* to = staged.data() + sizeof(ChunkHeader);
+  std::memcpy(to, &page.header, kPageHeaderBytes);
+  if (page.payload != nullptr)
+    std::memcpy(to + kPageHeaderBytes, page.payload, page.payload_bytes);
+  else
+    page.port->read(page.payload_offset, to + kPageHeaderBytes, page.payload_bytes);
+  chunk.payload_checksum = checksum(to, chunk.payload_bytes);
+  const ChunkHeader header = header_of(claim, chunk);
+  std::memcpy(staged.data(), &header, sizeof(header));
+  if (!space_->write_direct(claim, staged.data(), staged.size(), sizeof(header))) return false;
+  note(claim, chunk);
+  return true;
+}
+
+ChunkHeader CaptureWriter::header_of(const CaptureSpace::Claim& claim, const Chunk& chunk) const {
   ChunkHeader header{.magic = kChunkMagic,
                      .type = static_cast<std::uint16_t>(chunk.type),
                      .version_major = kFormatMajor,
@@ -126,12 +146,21 @@ void CaptureWriter::seal(const CaptureSpace::Claim& claim, const Chunk& chunk) {
                      .payload_checksum = chunk.payload_checksum,
                      .header_checksum = 0};
   header.header_checksum = checksum_of_header(header);
+  return header;
+}
+
+void CaptureWriter::seal(const CaptureSpace::Claim& claim, const Chunk& chunk) {
+  const ChunkHeader header = header_of(claim, chunk);
   // The first word last: a kill in between leaves a place that is still unsealed.
   std::memcpy(claim.bytes + 8, reinterpret_cast<const unsigned char*>(&header) + 8,
               sizeof(header) - 8);
   std::uint64_t first_word = 0;
   std::memcpy(&first_word, &header, 8);
   reinterpret_cast<SharedWord<std::uint64_t>*>(claim.bytes)->store_release(first_word);
+  note(claim, chunk);
+}
+
+void CaptureWriter::note(const CaptureSpace::Claim& claim, const Chunk& chunk) {
   const std::lock_guard lock(mutex_);
   index_.push_back({.file_offset = claim.offset,
                     .payload_bytes = chunk.payload_bytes,

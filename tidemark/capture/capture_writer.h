@@ -56,7 +56,10 @@ class CaptureWriter : public PageSink {
     std::uint64_t payload_bytes = 0;
     std::uint64_t payload_checksum = 0;
   };
+  bool append_direct(const PageDelivery& page, const CaptureSpace::Claim& claim, Chunk chunk);
+  [[nodiscard]] ChunkHeader header_of(const CaptureSpace::Claim& claim, const Chunk& chunk) const;
   void seal(const CaptureSpace::Claim& claim, const Chunk& chunk);
+  void note(const CaptureSpace::Claim& claim, const Chunk& chunk);
   Expected<void> append_closing(Chunk chunk, const void* payload);
 
   std::unique_ptr<CaptureSpace> space_;

@@ -6,6 +6,7 @@
 #include "tidemark/cli/bench/dump_bench.h"
 #include "tidemark/cli/bench/overhead_bench.h"
 #include "tidemark/cli/bench/runtime_bench.h"
+#include "tidemark/cli/bench/top_bench.h"
 #include "tidemark/cli/command_line.h"
 
 namespace tidemark::cli {
@@ -120,6 +121,24 @@ void add_dump_bench(CLI::App& bench, Outcome& outcome) {
   command->callback([options, &outcome] { outcome.exit_code = bench_dump(*options); });
 }
 
+void add_top_bench(CLI::App& bench, Outcome& outcome) {
+  auto options = std::make_shared<TopBenchOptions>();
+  auto* command = bench.add_subcommand("top", "Whether 'tidemark top' disturbs a run at full rate");
+  command->add_option("-p,--platform", options->platform, "See 'tidemark list'")
+      ->capture_default_str();
+  command->add_option("--dir", options->directory, "Where the runs leave their files")
+      ->capture_default_str();
+  command->add_option("--records", options->records, "Per lane")->capture_default_str();
+  command->add_option("--interval-ms", options->interval_ms, "Between two looks")
+      ->check(CLI::Range(1, 999))
+      ->capture_default_str();
+  command->add_option("--rounds", options->rounds, "Interleaved rounds of which medians are taken")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  command->add_flag("--json", options->json, "Print one JSON object");
+  command->callback([options, &outcome] { outcome.exit_code = bench_top(*options); });
+}
+
 // What 'bench producer --disabled' counts; hidden from the help.
 void add_counted_loop(CLI::App& bench, Outcome& outcome) {
   struct Args {
@@ -145,6 +164,7 @@ void add_bench_command(CLI::App& app, Outcome& outcome) {
   add_runtime_bench(*bench, outcome);
   add_overhead_bench(*bench, outcome);
   add_dump_bench(*bench, outcome);
+  add_top_bench(*bench, outcome);
   add_counted_loop(*bench, outcome);
 }
 

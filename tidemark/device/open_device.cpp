@@ -121,9 +121,14 @@ class ProcessDevice : public PlatformDevice {
 class ThreadDevice : public PlatformDevice {
  public:
   ThreadDevice(const Platform& platform, std::uint32_t number)
-      : PlatformDevice(platform, number), done_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+      : PlatformDevice(platform, number), launch_(std::make_shared<Launch>()) {}
+  // A program that never returns keeps what it uses; there is no way to end it but the process's.
   ~ThreadDevice() override {
-    if (thread_.joinable()) thread_.join();
+    if (!thread_.joinable()) return;
+    if (is_over(0))
+      thread_.join();
+    else
+      thread_.detach();
   }
 
   Expected<void> launch(const LaunchRequest& request) override {
@@ -132,51 +137,60 @@ class ThreadDevice : public PlatformDevice {
     auto mapping =
         map_region(request.region->fd.get(), request.region->path, request.region->bytes);
     if (!mapping) return tl::unexpected(mapping.error());
+    launch_ = std::make_shared<Launch>();
+    launch_->region = std::move(*mapping);
     if (request.memory != nullptr) {
       auto memory = DeviceMapping::map(request.memory->fd(), request.memory->bytes());
       if (!memory) return tl::unexpected(memory.error());
-      memory_ = std::move(*memory);
+      launch_->memory = std::move(*memory);
     }
-    args_.assign(request.args.begin(), request.args.end());
-    const RegionView view(mapping->base());
+    launch_->args.assign(request.args.begin(), request.args.end());
+    const RegionView view(launch_->region.base());
     const ProcessIdentity self = this_process();
     view.header().device.device_pid.store_relaxed(self.pid);
     view.header().device.device_start_time.store_release(self.start_time);
-    thread_ = std::thread([this, program = request.program, mapping = std::move(*mapping)] {
-      exit_code_ = run_program({.program = program,
-                                .kind = kind_,
-                                .keeps_pages = keeps_pages_,
-                                .device = number_,
-                                .region = mapping.base(),
-                                .region_bytes = mapping.bytes(),
-                                .memory = memory_.base(),
-                                .args = args_});
+    thread_ = std::thread([launch = launch_, program = request.program, kind = kind_,
+                           keeps_pages = keeps_pages_, number = number_] {
+      launch->exit_code = run_program({.program = program,
+                                       .kind = kind,
+                                       .keeps_pages = keeps_pages,
+                                       .device = number,
+                                       .region = launch->region.base(),
+                                       .region_bytes = launch->region.bytes(),
+                                       .memory = launch->memory.base(),
+                                       .args = launch->args});
       const std::uint64_t one = 1;
-      [[maybe_unused]] const auto written = ::write(done_.get(), &one, sizeof(one));
+      [[maybe_unused]] const auto written = ::write(launch->done.get(), &one, sizeof(one));
     });
     return {};
   }
 
-  [[nodiscard]] int wait_fd() const override { return done_.get(); }
+  [[nodiscard]] int wait_fd() const override { return launch_->done.get(); }
 
   std::optional<DeviceExit> wait(std::uint32_t timeout_ms) override {
-    if (!thread_.joinable()) return std::nullopt;
-    pollfd watched{done_.get(), POLLIN, 0};
-    if (::poll(&watched, 1, static_cast<int>(timeout_ms)) <= 0) return std::nullopt;
-    std::uint64_t count = 0;
-    [[maybe_unused]] const auto got = ::read(done_.get(), &count, sizeof(count));
+    if (!thread_.joinable() || !is_over(timeout_ms)) return std::nullopt;
     thread_.join();
-    return DeviceExit{DeviceExit::Kind::kFinished, exit_code_};
+    return DeviceExit{DeviceExit::Kind::kFinished, launch_->exit_code};
   }
 
   bool reset() override { return !thread_.joinable(); }
   [[nodiscard]] ProcessIdentity process() const override { return this_process(); }
 
  private:
-  UniqueFd done_;
-  DeviceMapping memory_;
-  std::vector<std::byte> args_;
-  int exit_code_ = 0;
+  // What the program's thread uses, also when nobody waits for it any more.
+  struct Launch {
+    UniqueFd done{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    RegionMapping region;
+    DeviceMapping memory;
+    std::vector<std::byte> args;
+    int exit_code = 0;
+  };
+  [[nodiscard]] bool is_over(std::uint32_t timeout_ms) const {
+    pollfd watched{launch_->done.get(), POLLIN, 0};
+    return ::poll(&watched, 1, static_cast<int>(timeout_ms)) > 0;
+  }
+
+  std::shared_ptr<Launch> launch_;
   std::thread thread_;
 };
 
