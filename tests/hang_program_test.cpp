@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The schedulers' own watchdog, without a host: tasks that wait for each other, and kernels that
+// take long but not too long.
+#include <gtest/gtest.h>
+
+#include "tidemark/device/sim/sim_clock.h"
+#include "tidemark/session/testing/sim_machine.h"
+#include "workloads/fault_kernels.h"
+
+namespace tidemark {
+namespace {
+
+std::uint64_t ticks_of_ms(std::uint64_t ms) { return sim_ticks_per_second() / 1000 * ms; }
+
+void expect_all_left(RuntimeStatus& status, const RuntimeConfig& config) {
+  for (std::uint32_t unit = 1; unit < config.units().total(); ++unit)
+    EXPECT_EQ(unit_lines(&status)[unit].state.load_relaxed(),
+              static_cast<std::uint32_t>(UnitState::kLeft))
+        << unit;
+}
+
+struct WithoutEntry {
+  static constexpr const char* kName = "hang_program";
+  static constexpr const char* kDescription = "";
+  static std::vector<WorkloadCase> cases() { return {{"default", ""}}; }
+  static void prepare(const WorkloadSetup&, EntryData&) {}
+  static ResultCheck check(const WorkloadSetup&, const EntryData&) { return {}; }
+};
+
+// Three tasks that run, and behind them a circle of `length`; one more task waits for the circle.
+struct Circle : WithoutEntry {
+  using Kernels = KernelList<Nothing>;
+  static inline int length = 2;
+  template <class Orch>
+  static void orchestrate(Orch& orch, const EntryArgs&) {
+    Scope root(orch);
+    TaskHandle healthy[3], circle[8];
+    for (auto& task : healthy) task = orch.template add_task<Nothing>(Args());
+    for (int i = 0; i < length; ++i) circle[i] = orch.template add_task<Nothing>(Args());
+    const TaskHandle behind = orch.template add_task<Nothing>(Args());
+    orch.add_successor(healthy[2], circle[0]);
+    for (int i = 0; i < length; ++i) orch.add_successor(circle[i], circle[(i + 1) % length]);
+    orch.add_successor(circle[0], behind);
+  }
+};
+
+TEST(HangProgram, TasksThatWaitForEachOtherAreADependencyDeadlock) {
+  for (const std::uint32_t clusters : {1u, 8u})
+    for (const int length : {1, 2, 7}) {
+      SCOPED_TRACE(length);
+      Circle::length = length;
+      WorkloadSetup setup;
+      setup.config.build = BuildKind::kHostBuild;
+      setup.config.cluster_count = clusters;
+      setup.config.scheduler_count = clusters == 1 ? 1 : 3;
+      setup.config.task_timeout_ms = 100;
+      setup.config.task_timeout_ticks = ticks_of_ms(100);
+      SimMachine<Circle> sim(setup);
+      sim.run();
+      EXPECT_EQ(error_name(sim.error()), error_name(ErrorCode::kSchedulerTimeout));
+      const LatchedError& error = sim.status().error;
+      EXPECT_EQ(hang_class_name(static_cast<HangClass>(error.hang_class.load_relaxed())),
+                hang_class_name(HangClass::kDependencyDeadlock));
+      EXPECT_EQ(error.task_id.load_relaxed(), 3u) << "the oldest that is not complete";
+      EXPECT_EQ(error.capacity.load_relaxed(), 100u);
+      EXPECT_GE(error.unit.load_relaxed(), 1u);
+      EXPECT_LE(error.unit.load_relaxed(), setup.config.scheduler_count);
+      EXPECT_EQ(sim.completed(), 3u);
+      EXPECT_EQ(sim.status().submitted.load_relaxed(), 4u + static_cast<unsigned>(length));
+      expect_all_left(sim.status(), setup.config);
+    }
+}
+
+// Each kernel takes a third of the limit, the whole run several times the limit.
+struct LongChain : WithoutEntry {
+  using Kernels = KernelList<Linger>;
+  static constexpr int kTasks = 6;
+  static inline std::uint64_t kernel_ns = 0;
+  template <class Orch>
+  static void orchestrate(Orch& orch, const EntryArgs&) {
+    Scope root(orch);
+    Submitted task;
+    for (int i = 0; i < kTasks; ++i) {
+      Args args;
+      args.scalar(kernel_ns);
+      if (i > 0) args.after(task);
+      task = orch.template submit<Linger>(args);
+    }
+  }
+};
+
+TEST(HangProgram, KernelsWithinTheirTimeAreNeverStoppedHoweverLongTheRun) {
+  constexpr std::uint64_t kLimitMs = 900;
+  for (const BuildKind build : {BuildKind::kTensorMap, BuildKind::kHostBuild}) {
+    LongChain::kernel_ns = kLimitMs * 1'000'000 / 3;
+    WorkloadSetup setup;
+    setup.config.build = build;
+    setup.config.task_timeout_ms = kLimitMs;
+    setup.config.task_timeout_ticks = ticks_of_ms(kLimitMs);
+    SimMachine<LongChain> sim(setup);
+    sim.run();
+    EXPECT_EQ(error_name(sim.error()), "NONE");
+    EXPECT_EQ(sim.completed(), static_cast<std::uint64_t>(LongChain::kTasks));
+  }
+}
+
+}  // namespace
+}  // namespace tidemark
