@@ -15,6 +15,18 @@
 #endif
 
 #define TM_INLINE inline __attribute__((always_inline))
+// What is called seldom and is large: inlined into a kernel it would cost its compiler minutes.
+#define TM_NOINLINE __attribute__((noinline))
+
+// TM_WIDE marks a function that is compiled for the widest registers; TM_HAS_WIDE says whether this
+// compiler can, and the caller asks the processor.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#define TM_HAS_WIDE 1
+#define TM_WIDE \
+  __attribute__((noinline, target("avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512")))
+#else
+#define TM_HAS_WIDE 0
+#endif
 
 // Before a loop whose iterations a GPU should overlap (by four, or all of them): one thread of it
 // waits for every instruction.

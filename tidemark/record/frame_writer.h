@@ -82,8 +82,7 @@ class FrameWriter : public LaneWriter<Env> {
   };
 
   template <class AnySource>
-  TM_DEVICE __attribute__((noinline)) bool write_fragments(AnySource& source,
-                                                           std::uint64_t total_bytes) {
+  TM_DEVICE TM_NOINLINE bool write_fragments(AnySource& source, std::uint64_t total_bytes) {
     if (!this->enabled()) return false;
     std::uint64_t offset = 0;
     do {

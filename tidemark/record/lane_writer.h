@@ -83,7 +83,7 @@ class LaneWriter {
   TM_DEVICE std::uint64_t next_number() const { return next_number_; }
 
   // Publishes the open page and opens the next one. False: the attempt is refused and counted.
-  TM_DEVICE __attribute__((noinline)) bool turn_page() {
+  TM_DEVICE TM_NOINLINE bool turn_page() {
     reach(FaultPoint::kPageSwitch);
     if (page_ != kNoPageIndex) publish();
     DropReason why = DropReason::kNoPage;

@@ -29,7 +29,7 @@ class DumpSource {
     return sizeof(DumpHeader) + header.payload_bytes +
            ((header.flags & kDumpHasStats) != 0 ? sizeof(DumpStats) : 0);
   }
-  TM_DEVICE __attribute__((noinline)) void read(unsigned char* to, std::uint64_t bytes) {
+  TM_DEVICE TM_NOINLINE void read(unsigned char* to, std::uint64_t bytes) {
     std::uint64_t done = copy(to, bytes, &header_, sizeof(header_), header_done_);
     if (done < bytes && payload_left_ > 0) {
       const std::uint64_t part = bytes - done < payload_left_ ? bytes - done : payload_left_;
@@ -43,7 +43,7 @@ class DumpSource {
     copy(to + done, bytes - done, &trailer_, sizeof(trailer_), trailer_done_);
   }
   // Of all elements, also those that are not kept.
-  TM_DEVICE __attribute__((noinline)) DumpStats finish_stats() {
+  TM_DEVICE TM_NOINLINE DumpStats finish_stats() {
     unsigned char piece[kPieceBytes];
     while (gather_.left_bytes() > 0) {
       const std::uint64_t got = gather_.read(piece, sizeof(piece));

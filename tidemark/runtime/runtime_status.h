@@ -36,7 +36,7 @@ enum class HangClass : std::uint32_t {
   kReadyAllIdle,         // there is something to do, and nobody does it
   kDependencyDeadlock,   // tasks wait for each other
   kOrchestratorStalled,  // the orchestration does not go on
-  kRecorderStalled,      // a unit waits for a page that does not come
+  kRecorderStalled,      // all is done, and a unit does not come to close its lanes
 };
 inline constexpr std::uint32_t kHangClassCount = 6;
 constexpr std::string_view hang_class_name(HangClass hang) {

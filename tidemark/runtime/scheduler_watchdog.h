@@ -39,7 +39,7 @@ class SchedulerWatchdog {
 
   TM_DEVICE const UnitProgress& line(std::uint32_t unit) const { return unit_lines(status_)[unit]; }
 
-  TM_DEVICE __attribute__((noinline)) bool finds_late_kernel() {
+  TM_DEVICE TM_NOINLINE bool finds_late_kernel() {
     const UnitCounts units = memory_.config().units();
     for (std::uint32_t core = clusters_.first * kCoresPerCluster;
          core < clusters_.last * kCoresPerCluster; ++core) {
@@ -76,7 +76,7 @@ class SchedulerWatchdog {
     return wants_element ? limit_ticks_ + limit_ticks_ / 2 : limit_ticks_;
   }
 
-  TM_DEVICE __attribute__((noinline)) bool finds_no_progress(std::uint64_t now_ticks) {
+  TM_DEVICE TM_NOINLINE bool finds_no_progress(std::uint64_t now_ticks) {
     const std::uint64_t completed = memory_.control().completed.load_acquire();
     const std::uint64_t submitted = status_->submitted.load_acquire();
     if (completed != completed_ || submitted != submitted_ || completed >= submitted ||

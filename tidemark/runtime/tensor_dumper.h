@@ -65,7 +65,7 @@ class TensorDumper {
     return {memory_.tensors(slot), slot.tensor_count, memory_.scalars(slot), slot.scalar_count};
   }
 
-  TM_DEVICE __attribute__((noinline)) void capture(TaskSlot& slot, DumpStage stage) {
+  TM_DEVICE TM_NOINLINE void capture(TaskSlot& slot, DumpStage stage) {
     if (slot.raw_words != 0 && slot.info_count == 0) {
       if (stage == DumpStage::kBeforeDispatch && is_asked_for(slot)) tell_skipped(slot);
       return;
@@ -120,7 +120,7 @@ class TensorDumper {
   TM_DEVICE bool is_kept(const TaskSlot& slot, const Arguments& args, std::uint32_t arg) const {
     return slot.dump_scratch != 0 && kept_at(slot, args, arg) != kNotKept;
   }
-  TM_DEVICE __attribute__((noinline)) void keep_inouts(TaskSlot& slot, const Arguments& args) {
+  TM_DEVICE TM_NOINLINE void keep_inouts(TaskSlot& slot, const Arguments& args) {
     if (scratch_.bytes() == 0) return;
     for (std::uint32_t i = 0; i < args.tensor_count; ++i) {
       const std::uint64_t at = kept_at(slot, args, i);
@@ -136,8 +136,7 @@ class TensorDumper {
         done += gather.read(piece + at + done, bytes - done);
     }
   }
-  TM_DEVICE __attribute__((noinline)) void dump_kept_inouts(TaskSlot& slot, const Arguments& args,
-                                                            bool matched) {
+  TM_DEVICE TM_NOINLINE void dump_kept_inouts(TaskSlot& slot, const Arguments& args, bool matched) {
     if (slot.dump_scratch == 0) return;
     const std::uint64_t piece = scratch_.offset(slot.dump_scratch);
     for (std::uint32_t i = 0; i < args.tensor_count; ++i) {
@@ -267,10 +266,9 @@ class TensorDumper {
     std::uint64_t kept_piece = 0, kept_at = 0;  // a copy made before the kernel; 0: none
   };
   // True if the statistics matched a condition.
-  TM_DEVICE __attribute__((noinline)) bool dump_tensor(const TaskSlot& slot, DumpStage stage,
-                                                       const StoredTensor& tensor,
-                                                       std::uint32_t arg,
-                                                       const Circumstances& when) {
+  TM_DEVICE TM_NOINLINE bool dump_tensor(const TaskSlot& slot, DumpStage stage,
+                                         const StoredTensor& tensor, std::uint32_t arg,
+                                         const Circumstances& when) {
     if (!wants_entry(slot, arg)) return false;
     const DumpRule* rule = rule_for(slot, stage, arg, tensor.access);
     if (rule == nullptr && selection_.rule_count > 0 && !when.forced) return false;
@@ -314,9 +312,8 @@ class TensorDumper {
     return matched;
   }
 
-  TM_DEVICE __attribute__((noinline)) void dump_scalar(const TaskSlot& slot,
-                                                       const StoredScalar& scalar,
-                                                       std::uint32_t arg) {
+  TM_DEVICE TM_NOINLINE void dump_scalar(const TaskSlot& slot, const StoredScalar& scalar,
+                                         std::uint32_t arg) {
     if (!wants_entry(slot, arg)) return;
     const auto input = static_cast<std::uint8_t>(Access::kInput);
     if (selection_.rule_count > 0 &&
@@ -331,7 +328,7 @@ class TensorDumper {
     frames_.write_from(source, DumpSource::total_bytes(header));
   }
 
-  TM_DEVICE __attribute__((noinline)) void tell_skipped(const TaskSlot& slot) {
+  TM_DEVICE TM_NOINLINE void tell_skipped(const TaskSlot& slot) {
     DumpHeader header = header_of(slot, DumpStage::kBeforeDispatch, 0);
     header.kind = static_cast<std::uint8_t>(DumpKind::kSkipped);
     DumpSource source(header, memory_.base(), nullptr);

@@ -35,7 +35,7 @@ class TensorGather {
 
   TM_DEVICE std::uint64_t left_bytes() const { return left_; }
   // At most `bytes`; fewer only at the end.
-  TM_DEVICE __attribute__((noinline)) std::uint64_t read(unsigned char* to, std::uint64_t bytes) {
+  TM_DEVICE TM_NOINLINE std::uint64_t read(unsigned char* to, std::uint64_t bytes) {
     const std::uint64_t wanted = bytes < left_ ? bytes : left_;
     for (std::uint64_t done = 0; done < wanted;) {
       if (at_ == 0 && run_bytes_ == element_bytes_ && rank_ > 0 &&

@@ -12,14 +12,6 @@
 #include "tidemark/runtime/half.h"
 #include "tidemark/schema/dump_frame.h"
 
-// Where the processor has wide registers the common types are taken with them. The results are the
-// same: the sums have as many lanes everywhere.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
-#define TM_WIDE_STATS 1
-#else
-#define TM_WIDE_STATS 0
-#endif
-
 namespace tidemark {
 
 class TensorStats {
@@ -32,8 +24,8 @@ class TensorStats {
   }
 
   // Pieces are multiples of 8 bytes, except the last.
-  TM_DEVICE __attribute__((noinline)) void add(const unsigned char* bytes, std::uint64_t count) {
-#if TM_WIDE_STATS
+  TM_DEVICE TM_NOINLINE void add(const unsigned char* bytes, std::uint64_t count) {
+#if TM_HAS_WIDE
     if (kWide && dtype_ == DType::kFloat32) return add_wide<float>(bytes, count);
     if (kWide && dtype_ == DType::kBfloat16) return add_wide<Bfloat16>(bytes, count);
 #endif
@@ -90,14 +82,13 @@ class TensorStats {
   }
 
  private:
-#if TM_WIDE_STATS
+#if TM_HAS_WIDE
+  // The results are the same: the sums have as many lanes everywhere.
   static inline const bool kWide =
       __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
   template <class T>
-  __attribute__((noinline,
-                 target("avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512"))) void
-  add_wide(const unsigned char* bytes, std::uint64_t count) {
+  TM_WIDE void add_wide(const unsigned char* bytes, std::uint64_t count) {
     add_hash(bytes, count);
     add_elements<T>(bytes, count);
   }
