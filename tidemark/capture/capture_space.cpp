@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -78,9 +79,11 @@ CaptureSpace::Claim CaptureSpace::claim(std::uint64_t bytes) {
 
 CaptureSpace::Claim CaptureSpace::claim_page(std::uint64_t bytes) {
   const std::uint64_t next = next_.load(std::memory_order_relaxed);
-  if (next - begin_ < options_.direct_from_bytes ||
-      next + bytes + options_.reserve_bytes <= ready_.load(std::memory_order_acquire))
-    return claim(bytes);
+  // Once the helper has been outrun it only costs time that the writers need.
+  const bool outrun =
+      direct_.load(std::memory_order_relaxed) ||
+      next + bytes + options_.reserve_bytes > ready_.load(std::memory_order_acquire);
+  if (next - begin_ < options_.direct_from_bytes || !outrun) return claim(bytes);
   std::call_once(direct_prepared_, [this] { prepare_direct(); });
   if (!has_ballast_) return claim(bytes);
   const std::uint64_t offset = next_.fetch_add(bytes, std::memory_order_relaxed);
@@ -92,7 +95,6 @@ CaptureSpace::Claim CaptureSpace::claim_page(std::uint64_t bytes) {
   std::uint64_t taken = taken_.load(std::memory_order_relaxed);
   while (taken < end && !taken_.compare_exchange_weak(taken, end)) {
   }
-  call_helper();
   return {nullptr, offset, true};
 }
 
@@ -108,24 +110,28 @@ void CaptureSpace::prepare_direct() {
   has_ballast_ =
       ballast_.valid() &&
       ::posix_fallocate(ballast_.get(), 0, static_cast<off_t>(options_.reserve_bytes)) == 0;
+  direct_ = has_ballast_;
 }
 
-bool CaptureSpace::write_all(const unsigned char* bytes, std::uint64_t count,
-                             std::uint64_t offset) {
-  for (std::uint64_t done = 0; done < count;) {
-    const ssize_t put =
-        ::pwrite(fd_.get(), bytes + done, count - done, static_cast<off_t>(offset + done));
+bool CaptureSpace::write_all(Bytes first, Bytes second, std::uint64_t offset) {
+  while (!first.empty() || !second.empty()) {
+    const iovec parts[] = {{const_cast<unsigned char*>(first.data()), first.size()},
+                           {const_cast<unsigned char*>(second.data()), second.size()}};
+    const ssize_t put = ::pwritev(fd_.get(), parts, 2, static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
     if (put <= 0) return false;
-    done += static_cast<std::uint64_t>(put);
+    const auto done = static_cast<std::size_t>(put);
+    offset += done;
+    const std::size_t of_first = std::min(done, first.size());
+    first = first.subspan(of_first);
+    second = second.subspan(done - of_first);
   }
   return true;
 }
 
-bool CaptureSpace::write_direct(const Claim& claim, const unsigned char* chunk, std::uint64_t bytes,
-                                std::uint64_t header_bytes) {
-  if (write_all(chunk + header_bytes, bytes - header_bytes, claim.offset + header_bytes) &&
-      write_all(chunk, header_bytes, claim.offset))
+bool CaptureSpace::write_direct(const Claim& claim, std::uint64_t bytes, Bytes header, Bytes first,
+                                Bytes second) {
+  if (write_all(first, second, claim.offset + header.size()) && write_all(header, {}, claim.offset))
     return true;
   end_direct(claim, bytes, errno);
   return false;
@@ -177,7 +183,7 @@ void CaptureSpace::run_helper() {
   std::unique_lock lock(mutex_);
   for (;;) {
     const auto behind = [this] {
-      return ready_.load() < std::max(wanted_, next_.load() + ahead_bytes());
+      return ready_.load() < std::max(wanted_, direct_ ? 0 : next_.load() + ahead_bytes());
     };
     // The writers' hint is sent without the lock and may be missed; the wait is bounded.
     wake_helper_.wait_for(lock, std::chrono::milliseconds(50),

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -43,10 +44,11 @@ class CaptureSpace {
   // The same, but does not wait for the helper: a file that grows faster than its space is made
   // ready is written with system calls, which need no space made ready.
   Claim claim_page(std::uint64_t bytes);
-  // A whole chunk into a direct claim: what is behind its header first, then the header. False: the
-  // disk is full.
-  bool write_direct(const Claim& claim, const unsigned char* chunk, std::uint64_t bytes,
-                    std::uint64_t header_bytes);
+  // A chunk of `bytes` into a direct claim: its two parts first, then the header. False: the disk
+  // is full.
+  using Bytes = std::span<const unsigned char>;
+  bool write_direct(const Claim& claim, std::uint64_t bytes, Bytes header, Bytes first,
+                    Bytes second);
   // For the closing chunks, when no other thread claims any more: may use the reserve.
   Claim claim_closing(std::uint64_t bytes);
   // Cuts the file after the last claim that succeeded.
@@ -64,7 +66,7 @@ class CaptureSpace {
   void release_written();
   void stop_helper();
   void prepare_direct();
-  bool write_all(const unsigned char* bytes, std::uint64_t count, std::uint64_t offset);
+  bool write_all(Bytes first, Bytes second, std::uint64_t offset);
   void end_direct(const Claim& claim, std::uint64_t bytes, int code);
   [[nodiscard]] std::uint64_t ahead_bytes() const;
 
@@ -91,6 +93,7 @@ class CaptureSpace {
   UniqueFd ballast_;
   bool has_ballast_ = false;
   std::uint64_t direct_limit_ = 0;  // the file may not grow beyond it
+  std::atomic<bool> direct_{false};
   std::atomic<bool> direct_full_{false};
   std::once_flag helper_begun_;
   std::thread helper_;

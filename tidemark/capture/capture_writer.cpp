@@ -113,21 +113,25 @@ bool CaptureWriter::append(const PageDelivery& page) {
   return true;
 }
 
-// Made whole in memory of this thread, then written.
+// From where the page stands, if this process sees it; else from a copy.
 bool CaptureWriter::append_direct(const PageDelivery& page, const CaptureSpace::Claim& claim,
                                   Chunk chunk) {
-  thread_local std::vector<unsigned char> staged;
-  staged.assign(chunk_span(chunk.payload_bytes), 0);
-  unsigned char* to = staged.data() + sizeof(ChunkHeader);
-  std::memcpy(to, &page.header, kPageHeaderBytes);
-  if (page.payload != nullptr)
-    std::memcpy(to + kPageHeaderBytes, page.payload, page.payload_bytes);
-  else
-    page.port->read(page.payload_offset, to + kPageHeaderBytes, page.payload_bytes);
-  chunk.payload_checksum = checksum(to, chunk.payload_bytes);
+  thread_local std::vector<unsigned char> copied;
+  const unsigned char* payload = page.payload;
+  if (payload == nullptr) {
+    if (copied.size() < page.payload_bytes) copied.resize(page.payload_bytes);
+    page.port->read(page.payload_offset, copied.data(), page.payload_bytes);
+    payload = copied.data();
+  }
+  const std::span<const unsigned char> parts[] = {
+      {reinterpret_cast<const unsigned char*>(&page.header), kPageHeaderBytes},
+      {payload, page.payload_bytes}};
+  chunk.payload_checksum = checksum(parts[0], parts[1]);
   const ChunkHeader header = header_of(claim, chunk);
-  std::memcpy(staged.data(), &header, sizeof(header));
-  if (!space_->write_direct(claim, staged.data(), staged.size(), sizeof(header))) return false;
+  if (!space_->write_direct(claim, chunk_span(chunk.payload_bytes),
+                            {reinterpret_cast<const unsigned char*>(&header), sizeof(header)},
+                            parts[0], parts[1]))
+    return false;
   note(claim, chunk);
   return true;
 }

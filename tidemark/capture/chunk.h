@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 namespace tidemark {
@@ -61,6 +62,8 @@ struct IndexEntry {
 static_assert(sizeof(IndexEntry) == 48 && std::is_trivially_copyable_v<IndexEntry>);
 
 std::uint64_t checksum(const void* data, std::size_t bytes);
+// Of both in a row.
+std::uint64_t checksum(std::span<const unsigned char> first, std::span<const unsigned char> second);
 std::uint64_t checksum_of_header(const ChunkHeader& header);
 
 // The distance from a chunk's header to the next chunk's.
