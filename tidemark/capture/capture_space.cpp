@@ -131,6 +131,8 @@ bool CaptureSpace::write_all(Bytes first, Bytes second, std::uint64_t offset) {
 
 bool CaptureSpace::write_direct(const Claim& claim, std::uint64_t bytes, Bytes header, Bytes first,
                                 Bytes second) {
+  // The system lets one writer at a time into a file; who waits for it here sleeps.
+  const std::lock_guard lock(direct_mutex_);
   if (write_all(first, second, claim.offset + header.size()) && write_all(header, {}, claim.offset))
     return true;
   end_direct(claim, bytes, errno);

@@ -90,6 +90,7 @@ class CaptureSpace {
   bool stopping_ = false;
   // Direct writes have no reserve in the file: as much is kept in another one, which nobody sees.
   std::once_flag direct_prepared_;
+  std::mutex direct_mutex_;
   UniqueFd ballast_;
   bool has_ballast_ = false;
   std::uint64_t direct_limit_ = 0;  // the file may not grow beyond it

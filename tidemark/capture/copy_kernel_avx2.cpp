@@ -3,6 +3,6 @@
 
 namespace tidemark {
 
-const CopyKernel kCopyKernelAvx2{&copy_bytes, &sum_and_copy, "avx2"};
+const CopyKernel kCopyKernelAvx2{&copy_bytes, &sum_and_copy, &sum_of, "avx2"};
 
 }  // namespace tidemark

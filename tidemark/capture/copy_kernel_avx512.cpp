@@ -3,6 +3,6 @@
 
 namespace tidemark {
 
-const CopyKernel kCopyKernelAvx512{&copy_bytes, &sum_and_copy, "avx512"};
+const CopyKernel kCopyKernelAvx512{&copy_bytes, &sum_and_copy, &sum_of, "avx512"};
 
 }  // namespace tidemark

@@ -3,6 +3,6 @@
 
 namespace tidemark {
 
-const CopyKernel kCopyKernelBase{&copy_bytes, &sum_and_copy, "base"};
+const CopyKernel kCopyKernelBase{&copy_bytes, &sum_and_copy, &sum_of, "base"};
 
 }  // namespace tidemark

@@ -101,18 +101,23 @@ class StripeSum {
   unsigned in_block_ = 0;
 };
 
+inline std::uint64_t sum_of(const void* head, std::size_t head_bytes, const unsigned char* body,
+                            std::size_t body_bytes) {
+  XXH3_state_t state;
+  XXH3_64bits_reset(&state);
+  XXH3_64bits_update(&state, head, head_bytes);
+  if (body_bytes > 0) XXH3_64bits_update(&state, body, body_bytes);
+  return XXH3_64bits_digest(&state);
+}
+
 inline std::uint64_t sum_and_copy(unsigned char* to, const void* head, std::size_t head_bytes,
                                   const unsigned char* body, std::size_t body_bytes) {
   const std::size_t total_bytes = head_bytes + body_bytes;
   ::memcpy(to, head, head_bytes);
   to += head_bytes;
   if (head_bytes % 64 != 0 || body_bytes < 512 || !on_line(to)) {
-    XXH3_state_t state;
-    XXH3_64bits_reset(&state);
-    XXH3_64bits_update(&state, head, head_bytes);
-    if (body_bytes > 0) XXH3_64bits_update(&state, body, body_bytes);
     copy_bytes(to, body, body_bytes);
-    return XXH3_64bits_digest(&state);
+    return sum_of(head, head_bytes, body, body_bytes);
   }
   StripeSum sum(total_bytes);
   for (std::size_t at = 0; at < head_bytes; at += 64)

@@ -32,11 +32,7 @@ std::uint64_t checksum(const void* data, std::size_t bytes) { return XXH3_64bits
 
 std::uint64_t checksum(std::span<const unsigned char> first,
                        std::span<const unsigned char> second) {
-  XXH3_state_t state;
-  XXH3_64bits_reset(&state);
-  XXH3_64bits_update(&state, first.data(), first.size());
-  XXH3_64bits_update(&state, second.data(), second.size());
-  return XXH3_64bits_digest(&state);
+  return best_copy_kernel().checksum(first.data(), first.size(), second.data(), second.size());
 }
 
 std::uint64_t checksum_of_header(const ChunkHeader& header) {

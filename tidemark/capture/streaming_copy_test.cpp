@@ -110,6 +110,7 @@ TEST(StreamingCopy, EveryKernelOfThisProcessorCopiesAndSumsAlike) {
               kernel->copy_with_checksum(to, head.data(), head_bytes, body.data(), bytes);
           streaming_copy_done();
           EXPECT_EQ(sum, XXH3_64bits(both.data(), both.size())) << kernel->name << " " << bytes;
+          EXPECT_EQ(kernel->checksum(head.data(), head_bytes, body.data(), bytes), sum);
           EXPECT_TRUE(std::equal(both.begin(), both.end(), to)) << kernel->name << " " << bytes;
           EXPECT_EQ(to[both.size()], kGuard);
         }
