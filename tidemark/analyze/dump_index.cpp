@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "tidemark/runtime/dtype.h"
+#include "tidemark/runtime/dump_source.h"
 #include "tidemark/runtime/kernel_info.h"
 #include "tidemark/runtime/task_slot.h"
 
@@ -128,6 +129,12 @@ Expected<DumpIndex> read_dump(RunCapture& run) {
   std::set<std::string> skipped;
   std::erase_if(all, [&](const DumpEntry& entry) {
     if (entry.header.kind != static_cast<std::uint8_t>(DumpKind::kSkipped)) return false;
+    if (entry.header.reserved == kDumpInvalidView) {
+      index.invalid.push_back(fmt::format("{} {}, argument {}", task_text(entry.header.task_id),
+                                          dump_kernel_name(run, entry.header),
+                                          entry.header.arg_index));
+      return true;
+    }
     ++index.skipped_tasks;
     skipped.insert(dump_kernel_name(run, entry.header));
     return true;

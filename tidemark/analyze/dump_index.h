@@ -39,6 +39,7 @@ struct DumpIndex {
   std::uint64_t overwritten = 0;
   std::uint64_t malformed = 0;  // frames that are no dump
   std::uint64_t skipped_tasks = 0;
+  std::vector<std::string> invalid;  // arguments that point nowhere: "r1t42 add, argument 2"
   std::vector<std::string> skipped_kernels;  // once each
 };
 

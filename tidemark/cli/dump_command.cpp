@@ -134,6 +134,8 @@ void print_totals(const DumpIndex& index, std::size_t matching) {
   if (index.dropped + index.overwritten > 0)
     fmt::print("  {} dropped, {} overwritten\n", with_commas(index.dropped),
                with_commas(index.overwritten));
+  for (const auto& argument : index.invalid)
+    fmt::print("  {} points outside of the device's memory and was not read\n", argument);
   if (index.skipped_tasks > 0) {
     std::string names;
     for (const auto& kernel : index.skipped_kernels) names += (names.empty() ? "" : ", ") + kernel;

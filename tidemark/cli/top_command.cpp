@@ -148,8 +148,12 @@ void put_cores(JsonWriter& json, const HangState& state) {
     json.StartObject();
     put(json, "core", core);
     put(json, "state", unit_state_text(line));
-    put(json, "task", task_text(line.task_id));
-    put(json, "kernel", kernel_text(state, line.kernel));
+    const bool had_task =
+        line.count > 0 || doing(line) == UnitState::kBusy || doing(line) == UnitState::kCopying;
+    put_key(json, "task");
+    had_task ? put_text(json, task_text(line.task_id)) : static_cast<void>(json.Null());
+    put_key(json, "kernel");
+    had_task ? put_text(json, kernel_text(state, line.kernel)) : static_cast<void>(json.Null());
     put(json, "for_ns", ns_before(state, doing_since_ticks(line)));
     put(json, "parts_run", line.count);
     json.EndObject();

@@ -56,6 +56,7 @@ class ManifestWriter {
     put_totals();
     put(json_, "bin_file", std::string_view("tensor_dump.bin"));
     if (index_.skipped_tasks > 0) put_skipped();
+    if (!index_.invalid.empty()) put_invalid();
     if (index_.entries.empty()) put(json_, "note", std::string_view(why_empty()));
     put_key(json_, "tensors");
     json_.StartArray();
@@ -94,6 +95,12 @@ class ManifestWriter {
     put(json_, "truncated_tensors", truncated);
     put(json_, "dropped_records", index_.dropped);
     put(json_, "dropped_overwrite", index_.overwritten);
+  }
+  void put_invalid() {
+    put_key(json_, "invalid");
+    json_.StartArray();
+    for (const auto& argument : index_.invalid) put_text(json_, argument);
+    json_.EndArray();
   }
   void put_skipped() {
     put(json_, "skipped_tasks", index_.skipped_tasks);

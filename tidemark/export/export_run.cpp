@@ -16,13 +16,30 @@
 namespace tidemark {
 namespace {
 
-// Tasks of raw words that nobody described run, but have nothing to dump. Only a graph that the
-// host builds has such tasks.
+constexpr std::uint64_t kLargeDumpBytes = 256ull << 20;
+
+// Tasks of raw words that nobody described run, but have nothing to dump; what points nowhere is
+// not followed.
 Expected<void> warn_of_skipped(RunCapture& run, RunReport& report) {
-  if (!run.has(StreamId::kDump) || !run.runtime() || run.runtime()->build != BuildKind::kHostBuild)
-    return {};
+  if (!run.has(StreamId::kDump) || !run.runtime()) return {};
+  // To look for it in a large dump costs more than the warning is worth: the manifest has it too.
+  std::uint64_t bytes = 0;
+  for (const auto& lane : report.lanes)
+    if (lane.stream == find_stream(StreamId::kDump)->name) bytes += lane.counts.bytes;
+  if (run.runtime()->build != BuildKind::kHostBuild && bytes > kLargeDumpBytes) return {};
   const auto index = read_dump(run);
   if (!index) return tl::unexpected(index.error());
+  if (!index->invalid.empty())
+    report.warnings.push_back(
+        {.code = 0,
+         .name = "DUMP_INVALID",
+         .error_class = "warning",
+         .message = fmt::format("{} argument{} not dumped: the view points outside of the device's "
+                                "memory, or has an impossible rank or type; the first is {}",
+                                index->invalid.size(), index->invalid.size() == 1 ? "" : "s",
+                                index->invalid.front()),
+         .hint = "a description that is wrong (set_tensor_info_to_task), or a task that was "
+                 "overwritten"});
   if (index->skipped_tasks == 0) return {};
   report.warnings.push_back(
       {.code = 0,

@@ -12,6 +12,10 @@
 
 namespace tidemark {
 
+// In DumpHeader::reserved of a kSkipped: why. The argument's view points outside of the device's
+// memory, or the task's counts are more than any task has.
+inline constexpr std::uint8_t kDumpInvalidView = 1;
+
 // The bytes of one dumped argument, in their order: header, payload, statistics.
 class DumpSource {
  public:

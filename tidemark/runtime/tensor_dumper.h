@@ -11,6 +11,7 @@
 #include "tidemark/runtime/dump_scratch.h"
 #include "tidemark/runtime/dump_source.h"
 #include "tidemark/runtime/unit_recorder.h"
+#include "tidemark/runtime/view_bounds.h"
 
 namespace tidemark {
 
@@ -58,6 +59,16 @@ class TensorDumper {
     const StoredScalar* scalars;
     std::uint32_t scalar_count;
   };
+  // A task whose counts or place nobody can have made has none.
+  TM_DEVICE bool has_sane_arguments(const TaskSlot& slot) const {
+    const std::uint64_t total = memory_.layout().total_bytes;
+    return slot.tensor_count <= kTensorsMax && slot.scalar_count <= kScalarsMax &&
+           slot.info_count <= kTensorsMax && slot.args_offset <= total - kArgsBytesMax &&
+           slot.info_offset <= total - kArgsBytesMax;
+  }
+  TM_DEVICE bool is_readable(const StoredTensor& tensor) const {
+    return lies_within(tensor.view, memory_.layout().total_bytes);
+  }
   TM_DEVICE Arguments arguments_of(const TaskSlot& slot) const {
     if (slot.info_count > 0)
       return {memory_.template at<StoredTensor>(slot.info_offset), slot.info_count,
@@ -67,7 +78,11 @@ class TensorDumper {
 
   TM_DEVICE TM_NOINLINE void capture(TaskSlot& slot, DumpStage stage) {
     if (slot.raw_words != 0 && slot.info_count == 0) {
-      if (stage == DumpStage::kBeforeDispatch && is_asked_for(slot)) tell_skipped(slot);
+      if (stage == DumpStage::kBeforeDispatch && is_asked_for(slot)) tell_skipped(slot, 0, 0);
+      return;
+    }
+    if (!has_sane_arguments(slot)) {
+      if (stage == DumpStage::kBeforeDispatch) tell_skipped(slot, 0, kDumpInvalidView);
       return;
     }
     const Arguments args = arguments_of(slot);
@@ -98,7 +113,8 @@ class TensorDumper {
 
   TM_DEVICE bool waits_for_result(const TaskSlot& slot, const StoredTensor& tensor,
                                   std::uint32_t arg) const {
-    if (tensor.access != static_cast<std::uint8_t>(Access::kInout)) return false;
+    if (tensor.access != static_cast<std::uint8_t>(Access::kInout) || !is_readable(tensor))
+      return false;
     const DumpRule* rule = rule_for(slot, DumpStage::kBeforeDispatch, arg, tensor.access);
     return rule != nullptr && rule->when != DumpWhen::kAlways && wants_payload(slot, arg) &&
            wants_entry(slot, arg);
@@ -161,7 +177,7 @@ class TensorDumper {
   // A NaN is kept where it is made, not wherever it is handed on.
   TM_DEVICE bool reads_what_matches(const TaskSlot& slot, const Arguments& args) const {
     for (std::uint32_t i = 0; i < args.tensor_count; ++i) {
-      if (!is_input(args.tensors[i].access)) continue;
+      if (!is_input(args.tensors[i].access) || !is_readable(args.tensors[i])) continue;
       for (std::uint32_t r = 0; r < selection_.rule_count; ++r) {
         const DumpRule& rule = selection_.rules[r];
         if (rule.when != DumpWhen::kNan && rule.when != DumpWhen::kInf) continue;
@@ -276,6 +292,10 @@ class TensorDumper {
     // Pure inputs of a conditional rule wait until the outputs are known.
     if (conditional && !when.late && is_input(tensor.access)) return false;
     if (when.late && !conditional && !when.forced) return false;
+    if (!is_readable(tensor)) {
+      tell_skipped(slot, arg, kDumpInvalidView);
+      return false;
+    }
     DumpHeader header = header_of(slot, stage, arg);
     TensorView view = tensor.view;
     header.kind = static_cast<std::uint8_t>(DumpKind::kTensor);
@@ -328,8 +348,10 @@ class TensorDumper {
     frames_.write_from(source, DumpSource::total_bytes(header));
   }
 
-  TM_DEVICE TM_NOINLINE void tell_skipped(const TaskSlot& slot) {
-    DumpHeader header = header_of(slot, DumpStage::kBeforeDispatch, 0);
+  TM_DEVICE TM_NOINLINE void tell_skipped(const TaskSlot& slot, std::uint32_t arg,
+                                          std::uint8_t why) {
+    DumpHeader header = header_of(slot, DumpStage::kBeforeDispatch, arg);
+    header.reserved = why;
     header.kind = static_cast<std::uint8_t>(DumpKind::kSkipped);
     DumpSource source(header, memory_.base(), nullptr);
     frames_.write_from(source, DumpSource::total_bytes(header));

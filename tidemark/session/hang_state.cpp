@@ -7,6 +7,7 @@
 
 #include "tidemark/runtime/dump_source.h"
 #include "tidemark/runtime/runtime_layout.h"
+#include "tidemark/runtime/view_bounds.h"
 #include "tidemark/session/status_image.h"
 
 namespace tidemark {
@@ -105,27 +106,6 @@ void read_tasks(SlotReader& slots, const RuntimeStatus& status, const RuntimeCon
       task.waiters = slots.waiters_of(slot);
     }
   }
-}
-
-// The memory a view spans lies in the device's memory.
-bool is_inside(const TensorView& view, std::uint64_t memory_bytes) {
-  if (view.shape.rank > kTensorRankMax || static_cast<std::uint32_t>(view.dtype) >= kDTypeCount)
-    return false;
-  const std::uint64_t size = dtype_bytes(view.dtype);
-  std::uint64_t last = view.offset, count = 1;
-  for (std::uint32_t i = 0; i < view.shape.rank; ++i) {
-    std::uint64_t reach = 0;
-    if (view.shape.extent[i] == 0) return false;
-    if (__builtin_mul_overflow(view.shape.extent[i] - 1, view.stride[i], &reach) ||
-        __builtin_add_overflow(last, reach, &last) ||
-        __builtin_mul_overflow(count, view.shape.extent[i], &count))
-      return false;
-  }
-  std::uint64_t bytes = 0;
-  if (__builtin_add_overflow(last, 1, &last) || __builtin_mul_overflow(last, size, &bytes) ||
-      count > memory_bytes)
-    return false;
-  return bytes <= memory_bytes && view.buffer <= memory_bytes - bytes;
 }
 
 bool is_written(std::uint8_t access) {
@@ -252,7 +232,7 @@ std::vector<std::vector<unsigned char>> snapshot_outputs(const HangState& state,
     for (std::uint32_t i = 0; i < slot.tensor_count; ++i) {
       StoredTensor tensor;
       if (!slots.get(slot.args_offset + i * sizeof(tensor), &tensor, sizeof(tensor))) break;
-      if (!is_written(tensor.access) || !is_inside(tensor.view, memory.bytes())) continue;
+      if (!is_written(tensor.access) || !lies_within(tensor.view, memory.bytes())) continue;
       DumpHeader header;
       header.core = static_cast<std::uint16_t>(core);
       header.task_id = id.value;
