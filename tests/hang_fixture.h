@@ -3,42 +3,14 @@
 // audit's counts.
 #pragma once
 
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
 
 #include "tests/audit_words.h"
 #include "tests/child_process.h"
 #include "tests/dump_fixture.h"
-#include "tidemark/base/unique_fd.h"
 #include "tidemark/session/run_report.h"
 
 namespace tidemark {
-
-// The file that an audited run counts its accepted records in.
-class AuditWords {
- public:
-  explicit AuditWords(const std::string& path) {
-    const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    CHECK(fd.valid() && ::ftruncate(fd.get(), kAuditLanes * 8) == 0);
-    void* base = ::mmap(nullptr, kAuditLanes * 8, PROT_READ, MAP_SHARED, fd.get(), 0);
-    CHECK(base != MAP_FAILED);
-    words_ = static_cast<const std::uint64_t*>(base);
-    ::setenv("TIDEMARK_AUDIT", path.c_str(), 1);
-  }
-  ~AuditWords() {
-    ::unsetenv("TIDEMARK_AUDIT");
-    ::munmap(const_cast<std::uint64_t*>(words_), kAuditLanes * 8);
-  }
-  AuditWords(const AuditWords&) = delete;
-  AuditWords& operator=(const AuditWords&) = delete;
-  [[nodiscard]] std::uint64_t accepted(LaneIndex lane) const {
-    return lane < kAuditLanes ? words_[lane] : 0;
-  }
-
- private:
-  const std::uint64_t* words_ = nullptr;
-};
 
 class HangFixture : public DumpFixture {
  protected:
