@@ -45,6 +45,11 @@ class Device {
   [[nodiscard]] virtual int wait_fd() const = 0;
   // The exit of the launched program, once; nothing if it is still running after timeout_ms.
   virtual std::optional<DeviceExit> wait(std::uint32_t timeout_ms) = 0;
+  // Holds the program still until reset, so that what it left can be read. False where that is
+  // impossible (thread mode) or not wanted (a GPU's process is needed while its kernel is read).
+  virtual bool hold() = 0;
+  // True while somebody else holds it: a signal, a debugger.
+  [[nodiscard]] virtual bool is_held() const = 0;
   // Ends the program by force. False where that is impossible (thread mode).
   virtual bool reset() = 0;
   [[nodiscard]] virtual ProcessIdentity process() const = 0;

@@ -14,8 +14,9 @@ Expected<DeviceMemory> DeviceMemory::create(std::uint64_t bytes) {
   if (!fd.valid())
     return failure(ErrorKind::kDevice, "memory of the device: {}", std::strerror(errno));
   if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0)
-    return failure(ErrorKind::kDevice, "memory of the device, {} bytes: {}", bytes,
-                   std::strerror(errno));
+    return failure(errno == EFBIG ? ErrorKind::kFile : ErrorKind::kDevice,
+                   "memory of the device, {} bytes: {}{}", bytes, std::strerror(errno),
+                   errno == EFBIG ? " (the limit on file sizes, ulimit -f, is below it)" : "");
   return DeviceMemory(std::move(fd), bytes);
 }
 

@@ -15,6 +15,7 @@
 #include "tidemark/device/device_memory.h"
 #include "tidemark/device/fault_text.h"
 #include "tidemark/device/program.h"
+#include "tidemark/device/sim/crash_stack.h"
 #include "tidemark/device/sim/sim_env.h"
 #include "tidemark/device/supervisor.h"
 
@@ -55,6 +56,7 @@ void watch_crashes(const RegionView& region) {
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
     struct sigaction action {};
     action.sa_handler = tell_crash;
+    action.sa_flags = SA_ONSTACK;  // of a unit that has no stack left
     ::sigemptyset(&action.sa_mask);
     ::sigaction(number, &action, nullptr);
   }
@@ -104,6 +106,8 @@ void run_device_process(const SupervisorMessage& launch, UniqueFd region, Unique
   view.header().device.device_pid.store_relaxed(self.pid);
   view.header().device.device_start_time.store_release(self.start_time);
 
+  ::signal(SIGXFSZ, SIG_DFL);
+  const CrashStack crash_stack;
   watch_crashes(view);
   fault_plan.enter_device();
   UniqueFd stop(::eventfd(0, EFD_CLOEXEC));

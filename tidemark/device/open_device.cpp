@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::uint32_t kLaunchWaitMs = 10'000;
 constexpr std::uint32_t kResetWaitMs = 10'000;
+constexpr std::uint32_t kHoldWaitMs = 1'000;
 
 // What follows from the kind of device, wherever it runs.
 class PlatformDevice : public Device {
@@ -78,9 +79,11 @@ class ProcessDevice : public PlatformDevice {
     const std::size_t file_count = request.memory == nullptr ? 1 : 2;
     if (auto sent = supervisor_->send(message, std::span(files, file_count)); !sent) return sent;
     const auto reply = supervisor_->receive(kLaunchWaitMs);
-    if (!reply || reply->word != SupervisorWord::kStarted)
+    if (!reply || reply->word != SupervisorWord::kStarted) {
+      if (!reply) withdraw_launch();
       return failure(ErrorKind::kDevice, "the supervisor did not start a device process: {}",
                      reply ? std::strerror(reply->status) : "no answer");
+    }
     process_ = reply->device;
     running_ = true;
     return {};
@@ -102,6 +105,11 @@ class ProcessDevice : public PlatformDevice {
     return DeviceExit{DeviceExit::Kind::kFinished, WEXITSTATUS(message->status)};
   }
 
+  bool hold() override {
+    return running_ && kind_ == DeviceKind::kSimulated && stop_process(process_, kHoldWaitMs);
+  }
+  [[nodiscard]] bool is_held() const override { return running_ && is_stopped(process_); }
+
   bool reset() override {
     if (!running_) return true;
     SupervisorMessage kill;
@@ -113,6 +121,16 @@ class ProcessDevice : public PlatformDevice {
   [[nodiscard]] ProcessIdentity process() const override { return process_; }
 
  private:
+  // An answer that comes late must not be taken for that of the next launch.
+  void withdraw_launch() {
+    SupervisorMessage kill;
+    kill.word = SupervisorWord::kKill;
+    if (!supervisor_->send(kill)) return;
+    for (auto late = supervisor_->receive(kResetWaitMs);
+         late && late->word != SupervisorWord::kExited && late->word != SupervisorWord::kRefused;)
+      late = supervisor_->receive(kResetWaitMs);
+  }
+
   Supervisor* supervisor_;
   ProcessIdentity process_;
   bool running_ = false;
@@ -173,6 +191,8 @@ class ThreadDevice : public PlatformDevice {
     return DeviceExit{DeviceExit::Kind::kFinished, launch_->exit_code};
   }
 
+  bool hold() override { return false; }
+  [[nodiscard]] bool is_held() const override { return false; }
   bool reset() override { return !thread_.joinable(); }
   [[nodiscard]] ProcessIdentity process() const override { return this_process(); }
 

@@ -22,5 +22,13 @@ bool end_process(const ProcessIdentity& process, std::uint32_t wait_ms);
 // Changes with every boot; shared memory does not outlive it.
 std::string boot_id();
 std::string host_id();
+std::string host_name();
+// The number of this process's pid namespace; pids mean something only within one. 0: not known.
+std::uint64_t pid_namespace();
+
+// True if a signal or a debugger stopped every thread of the process.
+bool is_stopped(const ProcessIdentity& process);
+// Stops the process and waits (bounded) until all of its threads stand still. True if they do.
+bool stop_process(const ProcessIdentity& process, std::uint32_t wait_ms);
 
 }  // namespace tidemark

@@ -48,8 +48,10 @@ Expected<RegionFile> allocate_region_file(const RegionPlan& plan) {
   if (!file.fd.valid()) return file_failure("create", file.path);
   const int code = ::posix_fallocate(file.fd.get(), 0, static_cast<off_t>(file.bytes));
   if (code != 0)
-    return failure(ErrorKind::kFile, "allocate {} bytes of {}: {} (a smaller --pool-bytes helps)",
-                   file.bytes, file.path, std::strerror(code));
+    return failure(ErrorKind::kFile, "allocate {} bytes of {}: {} ({})", file.bytes, file.path,
+                   std::strerror(code),
+                   code == EFBIG ? "the limit on file sizes, ulimit -f, is below it"
+                                 : "a smaller --pool-bytes helps");
   return file;
 }
 
@@ -86,6 +88,7 @@ Expected<RegionMapping> map_region(int fd, const std::string& path, std::uint64_
   const int populate = bytes > kSmallRegionBytes ? MAP_POPULATE : 0;
   void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | populate, fd, 0);
   if (base == MAP_FAILED) return file_failure("map", path);
+  ::madvise(base, bytes, MADV_DONTFORK);  // with the mapping a child would hold the region's lock
   RegionMapping mapping;
   mapping.base_ = base;
   mapping.bytes_ = bytes;

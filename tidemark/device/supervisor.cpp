@@ -10,18 +10,31 @@
 
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
+#include "tidemark/base/monotonic_clock.h"
 #include "tidemark/device/device_process.h"
 
 namespace tidemark {
 namespace {
 
 constexpr int kOrphanGraceMs = 3000;
+constexpr int kKilledGraceMs = 10'000;      // for a killed device process to be gone
+constexpr int kSupervisorGraceMs = 15'000;  // for the supervisor after that
 
 std::unique_ptr<Supervisor>& instance() {
   static std::unique_ptr<Supervisor> supervisor;
   return supervisor;
+}
+
+std::size_t thread_count() {
+  std::error_code code;
+  std::size_t count = 0;
+  for (auto task = std::filesystem::directory_iterator("/proc/self/task", code);
+       !code && task != std::filesystem::directory_iterator(); task.increment(code))
+    ++count;
+  return count;
 }
 
 constexpr std::size_t kPassedMax = 2;
@@ -137,9 +150,12 @@ class SupervisorLoop {
       collect_exit(WNOHANG);
       if (device_pid_ > 0) ::poll(nullptr, 0, 5);
     }
-    if (device_pid_ > 0) {
-      ::kill(device_pid_, SIGKILL);
-      collect_exit(0);
+    // A process that waits inside the system (a lost GPU, a dead server) does not end; the run
+    // does.
+    if (device_pid_ > 0) ::kill(device_pid_, SIGKILL);
+    for (int waited_ms = 0; device_pid_ > 0 && waited_ms < kKilledGraceMs; waited_ms += 5) {
+      collect_exit(WNOHANG);
+      if (device_pid_ > 0) ::poll(nullptr, 0, 5);
     }
     ::_exit(0);
   }
@@ -153,6 +169,12 @@ class SupervisorLoop {
 
 Expected<void> Supervisor::start() {
   CHECK(instance() == nullptr);
+  // A thread that holds a lock at the fork would leave it locked in every device process.
+  if (const std::size_t threads = thread_count(); threads > 1)
+    return failure(ErrorKind::kUsage,
+                   "the supervisor must be started before any thread: this process has {}; call "
+                   "Supervisor::start() first in main, or ask for thread isolation",
+                   threads);
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
     return failure(ErrorKind::kDevice, "socketpair for the supervisor: {}", std::strerror(errno));
@@ -164,6 +186,10 @@ Expected<void> Supervisor::start() {
   if (pid == 0) {
     host_end.reset();
     ::setpgid(0, 0);
+    // In a group of its own it is not in the foreground: a device that prints or reads must not be
+    // stopped for that.
+    ::signal(SIGTTIN, SIG_IGN);
+    ::signal(SIGTTOU, SIG_IGN);
     ::prctl(PR_SET_NAME, "tidemark-superv");
     SupervisorLoop(supervisor_end.get()).run();
   }
@@ -174,8 +200,11 @@ Expected<void> Supervisor::start() {
 
 Supervisor::~Supervisor() {
   socket_.reset();
-  int status = 0;
-  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  // Bounded: the supervisor may stay behind, this process does not.
+  for (int waited_ms = 0; waited_ms < kSupervisorGraceMs; ++waited_ms) {
+    const pid_t gone = ::waitpid(pid_, nullptr, WNOHANG);
+    if (gone == pid_ || (gone < 0 && errno != EINTR)) return;
+    ::poll(nullptr, 0, 1);
   }
 }
 
@@ -188,8 +217,16 @@ Expected<void> Supervisor::send(const SupervisorMessage& message, std::span<cons
 }
 
 std::optional<SupervisorMessage> Supervisor::receive(std::uint32_t timeout_ms) {
+  // A signal that is handled elsewhere is no answer.
+  const std::uint64_t until_ns = monotonic_ns() + timeout_ms * 1'000'000ull;
   pollfd watched{socket_.get(), POLLIN, 0};
-  if (::poll(&watched, 1, static_cast<int>(timeout_ms)) <= 0) return std::nullopt;
+  for (std::uint32_t left_ms = timeout_ms;;) {
+    const int ready = ::poll(&watched, 1, static_cast<int>(left_ms));
+    if (ready > 0) break;
+    const std::uint64_t now_ns = monotonic_ns();
+    if (ready == 0 || errno != EINTR || now_ns >= until_ns) return std::nullopt;
+    left_ms = static_cast<std::uint32_t>((until_ns - now_ns) / 1'000'000 + 1);
+  }
   SupervisorMessage message;
   std::array<UniqueFd, kPassedMax> none;
   if (receive_message(socket_.get(), message, none)) return message;

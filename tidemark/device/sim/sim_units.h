@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "tidemark/device/sim/crash_stack.h"
 #include "tidemark/device/sim/sim_env.h"
 #include "tidemark/record/event_recorder.h"
 #include "tidemark/runtime/orchestrator.h"
@@ -65,11 +66,13 @@ void run_sim_units(const RuntimeMemory& memory, RuntimeStatus* status, Watch& wa
     units.emplace_back([&, i] {
       sim_place.let_move();
       sim_unit = config.units().scheduler(i) + 1;
+      const CrashStack crash_stack;
       Scheduler<Env>(memory, status, i, region).run(stopped);
     });
   for (std::uint32_t core = 0; core < config.core_count(); ++core)
     units.emplace_back([&, core] {
       sim_unit = config.units().core(core) + 1;
+      const CrashStack crash_stack;
       BasicSimBlock<Env> block(region, config.lanes().events(core),
                                &unit_lines(status)[config.units().core(core)].recorder);
       Worker<typename Workload::Kernels, Env, BasicSimBlock<Env>>(
