@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "tidemark/base/watched_time.h"
 #include "tidemark/runtime/kernel_list.h"
 #include "tidemark/runtime/task_submitter.h"
 
@@ -248,10 +249,11 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
     }
     const std::uint64_t begin_ticks = Env::now_ticks();
     const std::uint64_t limit_ticks = memory_.config().task_timeout_ticks;
+    WatchedTime time(limit_ticks / 8);
     rings_.line().wait_for(Resource::kNone, 0, begin_ticks);
     for (std::uint32_t round = 0; !rings_.is_written(ref); ++round) {
       if (failed()) return false;
-      const std::uint64_t waited_ticks = Env::now_ticks() - begin_ticks;
+      const std::uint64_t waited_ticks = time.look(Env::now_ticks());
       if (limit_ticks > 0 && waited_ticks > limit_ticks) {
         refuse({.code = ErrorCode::kTensorWaitTimeout,
                 .used = waited_ticks,

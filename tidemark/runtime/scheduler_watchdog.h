@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scheduler's own watchdog. It ends the run when a kernel it dispatched runs past its time, or
 // when nothing runs although tasks remain. Waits for the recorder and copies for the dump do not
-// count, and a scheduler that does not poll is the host's to find (collect/host_watchdog.h).
+// count, nor does time in which this scheduler itself did not run; and a scheduler that does not
+// poll is the host's to find (collect/host_watchdog.h).
 #pragma once
 
 #include <cstdint>
 
+#include "tidemark/base/watched_time.h"
 #include "tidemark/runtime/cluster_range.h"
 #include "tidemark/runtime/error_latch.h"
 #include "tidemark/runtime/runtime_memory.h"
@@ -23,19 +25,49 @@ class SchedulerWatchdog {
         latch_(&memory.control(), status),
         index_(index),
         clusters_(clusters_of(memory.config(), index)),
-        limit_ticks_(memory.config().task_timeout_ticks) {}
+        limit_ticks_(memory.config().task_timeout_ticks),
+        time_(limit_ticks_ / 8) {}
 
   // True: the run is over. Cheap enough for every idle round.
   TM_DEVICE bool look() {
     if (limit_ticks_ == 0) return false;
     const std::uint64_t now_ticks = Env::now_ticks();
-    if (now_ticks - last_look_ticks_ < limit_ticks_ / 32) return false;
-    last_look_ticks_ = now_ticks;
-    return finds_late_kernel() || finds_no_progress(now_ticks);
+    if (now_ticks - time_.last() < limit_ticks_ / 32) return false;
+    const std::uint64_t watched_ticks = time_.look(now_ticks);
+    if (time_.surplus() > 0) note_freeze(now_ticks, time_.surplus());
+    return finds_late_kernel() || finds_no_progress(watched_ticks);
   }
 
  private:
   static constexpr std::uint32_t kOthersMax = 16;
+  static constexpr std::uint32_t kFreezesMax = 8;
+
+  // Time in which nobody watched: it ended then, and was so much more than a step.
+  struct Freeze {
+    std::uint64_t end_ticks;
+    std::uint64_t surplus_ticks;
+  };
+
+  // The oldest two become one where there is no place: a kernel may get too much time, never too
+  // little.
+  TM_DEVICE void note_freeze(std::uint64_t end_ticks, std::uint64_t surplus_ticks) {
+    if (freeze_count_ == kFreezesMax) {
+      freezes_[1].surplus_ticks += freezes_[0].surplus_ticks;
+      for (std::uint32_t i = 1; i < kFreezesMax; ++i) freezes_[i - 1] = freezes_[i];
+      --freeze_count_;
+    }
+    freezes_[freeze_count_++] = {end_ticks, surplus_ticks};
+  }
+  // Of the time since then.
+  TM_DEVICE std::uint64_t frozen_ticks(std::uint64_t since_ticks) const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0; i < freeze_count_; ++i) {
+      if (freezes_[i].end_ticks <= since_ticks) continue;
+      const std::uint64_t most = freezes_[i].end_ticks - since_ticks;
+      sum += freezes_[i].surplus_ticks < most ? freezes_[i].surplus_ticks : most;
+    }
+    return sum;
+  }
 
   TM_DEVICE const UnitProgress& line(std::uint32_t unit) const { return unit_lines(status_)[unit]; }
 
@@ -59,7 +91,8 @@ class SchedulerWatchdog {
     const std::uint64_t since_ticks = unit.since_ticks.load_relaxed();
     const std::uint64_t before_ticks = unit.waited_before_ticks.load_relaxed();
     if (unit.recorder.waiting.load_acquire() != 0) return false;
-    const std::uint64_t waited_ticks = unit.recorder.waited_ticks.load_relaxed() - before_ticks;
+    const std::uint64_t waited_ticks =
+        unit.recorder.waited_ticks.load_relaxed() - before_ticks + frozen_ticks(since_ticks);
     const std::uint64_t now_ticks = Env::now_ticks();
     return now_ticks > since_ticks && now_ticks - since_ticks > waited_ticks &&
            now_ticks - since_ticks - waited_ticks > patience_ticks() &&
@@ -76,18 +109,18 @@ class SchedulerWatchdog {
     return wants_element ? limit_ticks_ + limit_ticks_ / 2 : limit_ticks_;
   }
 
-  TM_DEVICE TM_NOINLINE bool finds_no_progress(std::uint64_t now_ticks) {
+  TM_DEVICE TM_NOINLINE bool finds_no_progress(std::uint64_t watched_ticks) {
     const std::uint64_t completed = memory_.control().completed.load_acquire();
     const std::uint64_t submitted = status_->submitted.load_acquire();
     if (completed != completed_ || submitted != submitted_ || completed >= submitted ||
         something_runs() || orchestrator_is_at_it()) {
       completed_ = completed;
       submitted_ = submitted;
-      progress_ticks_ = now_ticks;
+      progress_ticks_ = watched_ticks;
       for (std::uint32_t i = 0; i < others(); ++i) loops_[i] = loops_of(i);
       return false;
     }
-    if (now_ticks - progress_ticks_ < limit_ticks_) return false;
+    if (watched_ticks - progress_ticks_ < limit_ticks_) return false;
     for (std::uint32_t i = 0; i < others(); ++i)
       if (i != index_ && loops_of(i) == loops_[i]) return false;
     bool ready = false;
@@ -155,7 +188,9 @@ class SchedulerWatchdog {
   std::uint32_t index_;
   ClusterRange clusters_;
   std::uint64_t limit_ticks_;
-  std::uint64_t last_look_ticks_ = 0;
+  WatchedTime time_;
+  Freeze freezes_[kFreezesMax] = {};
+  std::uint32_t freeze_count_ = 0;
   std::uint64_t completed_ = 0, submitted_ = 0, progress_ticks_ = 0;
   std::uint64_t loops_[kOthersMax] = {};
 };
