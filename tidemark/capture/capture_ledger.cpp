@@ -70,7 +70,8 @@ class LedgerReader {
 
 Expected<CaptureLedger> read_ledger(CaptureReader& reader, std::vector<LanePlan> lanes,
                                     std::uint32_t page_bytes,
-                                    const std::function<void(const CapturedPage&)>& visit) {
+                                    const std::function<void(const CapturedPage&)>& visit,
+                                    LedgerOf what) {
   if (page_bytes < kPageBytesMin || page_bytes > kPageBytesMax)
     return failure(ErrorKind::kDamage, "the capture's description names impossible pages of {}",
                    page_bytes);
@@ -91,7 +92,13 @@ Expected<CaptureLedger> read_ledger(CaptureReader& reader, std::vector<LanePlan>
     ledger.lanes.push_back(lane);
   }
   LedgerReader pages(reader, ledger, page_bytes);
-  for (const auto& chunk : pages_in_sequence(reader)) pages.take(chunk, visit);
+  std::vector<std::uint64_t> next(ledger.lanes.size(), 1);
+  for (const auto& chunk : pages_in_sequence(reader)) {
+    const bool in_order = chunk.lane >= next.size() || chunk.sequence == next[chunk.lane];
+    if (what == LedgerOf::kLiveFile && !in_order) continue;
+    if (chunk.lane < next.size()) next[chunk.lane] = chunk.sequence + 1;
+    pages.take(chunk, visit);
+  }
   return ledger;
 }
 

@@ -50,9 +50,13 @@ struct CapturedPage {
 
 // Reads every page of the capture. `lanes` comes from the capture's description. The ledgers are
 // left open: finish_lanes closes them. Pages of one lane are visited in sequence.
+// Of a file that is being written, pages behind one that was not sealed yet when it was passed are
+// left for later: the pages of a lane are sealed in order.
+enum class LedgerOf { kWholeFile, kLiveFile };
 Expected<CaptureLedger> read_ledger(CaptureReader& reader, std::vector<LanePlan> lanes,
                                     std::uint32_t page_bytes,
-                                    const std::function<void(const CapturedPage&)>& visit = {});
+                                    const std::function<void(const CapturedPage&)>& visit = {},
+                                    LedgerOf what = LedgerOf::kWholeFile);
 
 // Closes every ledger with the lanes chunk, or without it if there is none.
 void finish_lanes(CaptureLedger& ledger);

@@ -38,7 +38,8 @@ IndexEntry entry_of(const ChunkHeader& header) {
 Expected<CaptureReader> CaptureReader::open(const std::string& path, Open how) {
   CaptureReader reader;
   reader.path_ = path;
-  reader.fd_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  reader.live_ = how == Open::kLive;
+  reader.fd_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!reader.fd_.valid()) return file_failure("open", path);
   struct stat info {};
   if (::fstat(reader.fd_.get(), &info) != 0) return file_failure("stat", path);
@@ -134,7 +135,7 @@ Expected<void> CaptureReader::scan() {
         at += scan_chunk(header);
       } else {
         unsealed |= all_zero(block.data() + at, std::min<std::uint64_t>(left, 8));
-        if (unsealed)
+        if (unsealed || live_)
           note(unfinished_, offset + at, left, "a chunk that was never sealed");
         else
           note(damage_, offset + at, left, "bytes that are no chunk");
@@ -154,8 +155,8 @@ std::uint64_t CaptureReader::scan_chunk(const ChunkHeader& header) {
   const IndexEntry entry = entry_of(header);
   const std::uint64_t begin = header.file_offset;
   if (header.payload_bytes > kChunkPayloadMax ||
-      header.payload_bytes > file_bytes_ - begin - sizeof(ChunkHeader)) {
-    note(damage_, begin, file_bytes_ - begin,
+      !file_reaches(begin + sizeof(ChunkHeader) + header.payload_bytes)) {
+    note(live_ ? unfinished_ : damage_, begin, file_bytes_ - begin,
          fmt::format("chunk of lane {} page {} cut off", header.lane, header.sequence));
     return chunk_span(0);
   }
@@ -171,6 +172,16 @@ std::uint64_t CaptureReader::scan_chunk(const ChunkHeader& header) {
   }
   chunks_.push_back(entry);
   return chunk_span(header.payload_bytes);
+}
+
+// A file that is being written grows while it is read.
+bool CaptureReader::file_reaches(std::uint64_t end) {
+  if (end > file_bytes_ && live_) {
+    struct stat info {};
+    if (::fstat(fd_.get(), &info) == 0)
+      file_bytes_ = std::max(file_bytes_, static_cast<std::uint64_t>(info.st_size));
+  }
+  return end <= file_bytes_;
 }
 
 void CaptureReader::note(std::vector<Damage>& list, std::uint64_t offset, std::uint64_t bytes,
@@ -197,9 +208,12 @@ Expected<std::span<const unsigned char>> CaptureReader::read(const IndexEntry& c
 }
 
 const IndexEntry* CaptureReader::last_of(ChunkType type) const {
-  for (auto chunk = chunks_.rbegin(); chunk != chunks_.rend(); ++chunk)
-    if (chunk->type == static_cast<std::uint16_t>(type)) return &*chunk;
-  return nullptr;
+  const IndexEntry* newest = nullptr;
+  for (const auto& chunk : chunks_)
+    if (chunk.type == static_cast<std::uint16_t>(type) &&
+        (newest == nullptr || chunk.sequence >= newest->sequence))
+      newest = &chunk;
+  return newest;
 }
 
 }  // namespace tidemark

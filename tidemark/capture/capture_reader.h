@@ -26,6 +26,7 @@ class CaptureReader {
   enum class Open {
     kIndexed,  // by the index if there is one
     kScan,     // every byte is looked at and every checksum verified
+    kLive,     // the same, of a file that is being written: what is not sealed yet is no damage
   };
   static Expected<CaptureReader> open(const std::string& path, Open how = Open::kIndexed);
 
@@ -43,7 +44,8 @@ class CaptureReader {
 
   // The payload, checksum verified. The span is valid until the next read.
   Expected<std::span<const unsigned char>> read(const IndexEntry& chunk);
-  // The last chunk of a type; null if there is none.
+  // The newest chunk of a type, by its sequence; null if there is none. Not always the last one in
+  // the file: the closing chunks of a full disk are in space that was kept for them.
   [[nodiscard]] const IndexEntry* last_of(ChunkType type) const;
 
  private:
@@ -52,6 +54,7 @@ class CaptureReader {
   bool read_at(std::uint64_t offset, void* to, std::uint64_t bytes) const;
   bool header_at(std::uint64_t offset, ChunkHeader& header) const;
   std::uint64_t scan_chunk(const ChunkHeader& header);
+  bool file_reaches(std::uint64_t end);
   static void note(std::vector<Damage>& list, std::uint64_t offset, std::uint64_t bytes,
                    std::string what);
 
@@ -63,6 +66,7 @@ class CaptureReader {
   std::vector<Damage> damage_;
   std::vector<Damage> unfinished_;
   bool used_index_ = false;
+  bool live_ = false;
   std::uint32_t claimed_format_ = 0;
   std::vector<unsigned char> buffer_;
 };

@@ -3,19 +3,22 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "tidemark/base/align.h"
 #include "tidemark/base/check.h"
+#include "tidemark/base/monotonic_clock.h"
 
 namespace tidemark {
 namespace {
 
+constexpr std::uint64_t kBlockBytes = 4096;
 constexpr std::uint64_t kSmallStepBytes = 512ull << 10;
 constexpr std::uint64_t kAheadMinBytes = 256ull << 10;
 constexpr std::uint64_t kFaultedFromBytes = 2ull << 20;  // a small run pays for what it touches
@@ -23,216 +26,284 @@ constexpr std::uint64_t kLargeStepBytes = 4ull << 20;
 constexpr std::uint64_t kReleaseLagBytes = 8ull << 20;
 constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE; older kernels refuse it harmlessly
 
+// File systems on which a store into allocated space never needs a new block: ext2 to ext4, XFS,
+// tmpfs. One that copies on write may need one for the second store to a block, and a network may
+// fail at any store; both would be a signal.
+bool holds_allocated_space(int fd) {
+  constexpr std::array<std::uint64_t, 3> kKnown = {0xEF53, 0x58465342, 0x01021994};
+  struct statfs info {};
+  if (::fstatfs(fd, &info) != 0) return false;
+  return std::find(kKnown.begin(), kKnown.end(), static_cast<std::uint32_t>(info.f_type)) !=
+         kKnown.end();
+}
+
+// posix_fallocate would imitate what a file system cannot do by writing zeros, beside writers that
+// are at the same place.
+int allocate(int fd, std::uint64_t from, std::uint64_t bytes) {
+  while (::fallocate(fd, 0, static_cast<off_t>(from), static_cast<off_t>(bytes)) != 0)
+    if (errno != EINTR) return errno;
+  return 0;
+}
+
+bool punch(int fd, std::uint64_t from, std::uint64_t bytes) {
+  return bytes == 0 || ::fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                   static_cast<off_t>(from), static_cast<off_t>(bytes)) == 0;
+}
+
 }  // namespace
 
 CaptureSpace::CaptureSpace(UniqueFd fd, std::string path, std::uint64_t begin_offset,
                            const Options& options)
     : fd_(std::move(fd)),
+      fork_closed_(fd_.get()),
       path_(std::move(path)),
       options_(options),
       begin_(begin_offset),
       next_(begin_offset),
-      taken_(begin_offset),
-      ready_(begin_offset / 4096 * 4096),
-      released_(begin_offset / 4096 * 4096) {}
+      ready_(begin_offset / kBlockBytes * kBlockBytes),
+      released_(ready_) {}
 
 Expected<std::unique_ptr<CaptureSpace>> CaptureSpace::create(UniqueFd fd, std::string path,
                                                              std::uint64_t begin_offset,
                                                              Options options) {
   std::unique_ptr<CaptureSpace> space(
       new CaptureSpace(std::move(fd), std::move(path), begin_offset, options));
-  // Less address space is only a lower limit on the size of the file.
-  for (std::uint64_t bytes = begin_offset + options.mapping_bytes;; bytes /= 2) {
-    void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                        space->fd_.get(), 0);
-    if (base != MAP_FAILED) {
-      space->base_ = static_cast<unsigned char*>(base);
-      space->mapped_bytes_ = bytes;
-      break;
-    }
-    if (bytes < begin_offset + (64ull << 20)) return file_failure("map", space->path_);
-  }
-  // The first step is made here; a run that needs no more needs no helper.
+  space->limit_bytes_ = begin_offset + options.mapping_bytes;
+  if (options.may_map && holds_allocated_space(space->fd_.get()))
+    if (auto mapped = space->map(); !mapped) return tl::unexpected(mapped.error());
+  // The first steps are made here; a run that needs no more needs no helper.
   std::unique_lock lock(space->mutex_);
-  space->allocate_next(lock);
+  while (space->ready_ < begin_offset + options.reserve_bytes && space->full_ns_ == 0 &&
+         !space->direct_)
+    space->allocate_next(lock);
   return space;
+}
+
+// Less address space is only a lower limit on the size of the file.
+Expected<void> CaptureSpace::map() {
+  for (std::uint64_t bytes = limit_bytes_;; bytes /= 2) {
+    void* base =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_.get(), 0);
+    if (base != MAP_FAILED) {
+      ::madvise(base, bytes, MADV_DONTFORK);  // a mapping would keep the lock too
+      base_ = static_cast<unsigned char*>(base);
+      limit_bytes_ = bytes;
+      return {};
+    }
+    if (bytes < begin_ + (64ull << 20)) return file_failure("map", path_);
+  }
 }
 
 CaptureSpace::~CaptureSpace() {
   stop_helper();
-  if (base_ != nullptr) ::munmap(base_, mapped_bytes_);
+  if (base_ != nullptr) ::munmap(base_, limit_bytes_);
+}
+
+// The space is there.
+CaptureSpace::Claim CaptureSpace::take(std::uint64_t bytes) {
+  const Claim claim{.way = base_ == nullptr || direct_ ? Way::kByCall : Way::kMapped,
+                    .offset = next_,
+                    .size = bytes,
+                    .bytes = base_ == nullptr || direct_ ? nullptr : base_ + next_};
+  next_ += bytes;
+  return claim;
+}
+
+CaptureSpace::Claim CaptureSpace::refuse(std::uint64_t bytes) {
+  if (error_.empty()) error_ = full_text(bytes);
+  return {};
+}
+
+std::string CaptureSpace::full_text(std::uint64_t bytes) const {
+  return fmt::format("no space for {} bytes of {} at {} bytes: {}", bytes, path_, next_,
+                     std::strerror(full_code_));
+}
+
+// What was refused a moment ago is refused again, without asking the disk for every page.
+bool CaptureSpace::is_full() const {
+  return full_ns_ != 0 && monotonic_ns() - full_ns_ < options_.retry_ms * 1'000'000ull;
 }
 
 CaptureSpace::Claim CaptureSpace::claim(std::uint64_t bytes) {
-  if (direct_full_.load(std::memory_order_relaxed)) return {};
-  const std::uint64_t offset = next_.fetch_add(bytes, std::memory_order_relaxed);
-  const std::uint64_t end = offset + bytes;
-  if (end + options_.reserve_bytes > ready_.load(std::memory_order_acquire) &&
-      !wait_until_ready(end + options_.reserve_bytes))
-    return {};
-  std::uint64_t taken = taken_.load(std::memory_order_relaxed);
-  while (taken < end && !taken_.compare_exchange_weak(taken, end)) {
+  std::unique_lock lock(mutex_);
+  const bool ready = !direct_ && next_ + bytes + options_.reserve_bytes <= ready_;
+  if (!ready && is_full()) return refuse(bytes);
+  if (!ready && !direct_ && !make_ready(lock, bytes, options_.reserve_bytes) && !direct_)
+    return refuse(bytes);
+  if (direct_ && next_ + bytes > limit_bytes_) {
+    note_full(EFBIG);
+    return refuse(bytes);
   }
-  if (ready_.load(std::memory_order_relaxed) - end < ahead_bytes() / 2) call_helper();
-  return {base_ + offset, offset};
+  const Claim claim = take(bytes);
+  if (!direct_ && ready_ - next_ < ahead_bytes() / 2) call_helper();
+  return claim;
 }
 
 CaptureSpace::Claim CaptureSpace::claim_page(std::uint64_t bytes) {
-  const std::uint64_t next = next_.load(std::memory_order_relaxed);
-  // Once the helper has been outrun it only costs time that the writers need.
-  const bool outrun =
-      direct_.load(std::memory_order_relaxed) ||
-      next + bytes + options_.reserve_bytes > ready_.load(std::memory_order_acquire);
-  if (next - begin_ < options_.direct_from_bytes || !outrun) return claim(bytes);
-  std::call_once(direct_prepared_, [this] { prepare_direct(); });
-  if (!has_ballast_) return claim(bytes);
-  const std::uint64_t offset = next_.fetch_add(bytes, std::memory_order_relaxed);
-  const std::uint64_t end = offset + bytes;
-  if (direct_full_.load(std::memory_order_relaxed) || end > direct_limit_) {
-    if (!direct_full_.load()) end_direct({nullptr, end, true}, 0, EFBIG);
-    return {};
+  {
+    // Once the helper has been outrun it only costs time that the writers need. A disk that was
+    // found full is not asked twice.
+    const std::lock_guard lock(mutex_);
+    const bool outrun = next_ + bytes + options_.reserve_bytes > ready_;
+    if (!direct_ && outrun && full_ns_ == 0 && next_ - begin_ >= options_.direct_from_bytes)
+      begin_direct();
   }
-  std::uint64_t taken = taken_.load(std::memory_order_relaxed);
-  while (taken < end && !taken_.compare_exchange_weak(taken, end)) {
-  }
-  return {nullptr, offset, true};
+  return claim(bytes);
 }
 
-void CaptureSpace::prepare_direct() {
-  struct rlimit limit {};
-  direct_limit_ = mapped_bytes_;
-  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    direct_limit_ = std::min<std::uint64_t>(direct_limit_, limit.rlim_cur);
-  direct_limit_ -= std::min(direct_limit_, options_.reserve_bytes);
-  const auto slash = path_.find_last_of('/');
-  const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash);
-  ballast_.reset(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  has_ballast_ =
-      ballast_.valid() &&
-      ::posix_fallocate(ballast_.get(), 0, static_cast<off_t>(options_.reserve_bytes)) == 0;
-  direct_ = has_ballast_;
+// What is allocated behind the last chunk becomes the closing reserve; the pages go on after it.
+void CaptureSpace::begin_direct() {
+  direct_ = true;
+  if (ready_ < next_) return;
+  reserve_from_ = next_;
+  reserve_to_ = ready_;
+  next_ = round_up(ready_, kBlockBytes);
+  wake_writer_.notify_all();
 }
 
-bool CaptureSpace::write_all(Bytes first, Bytes second, std::uint64_t offset) {
+int CaptureSpace::write_all(Bytes first, Bytes second, std::uint64_t offset) {
   while (!first.empty() || !second.empty()) {
     const iovec parts[] = {{const_cast<unsigned char*>(first.data()), first.size()},
                            {const_cast<unsigned char*>(second.data()), second.size()}};
     const ssize_t put = ::pwritev(fd_.get(), parts, 2, static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
+    if (put <= 0) return put == 0 ? ENOSPC : errno;
     const auto done = static_cast<std::size_t>(put);
     offset += done;
     const std::size_t of_first = std::min(done, first.size());
     first = first.subspan(of_first);
     second = second.subspan(done - of_first);
   }
-  return true;
+  return 0;
 }
 
-bool CaptureSpace::write_direct(const Claim& claim, std::uint64_t bytes, Bytes header, Bytes first,
-                                Bytes second) {
-  // The system lets one writer at a time into a file; who waits for it here sleeps.
-  const std::lock_guard lock(direct_mutex_);
-  if (write_all(first, second, claim.offset + header.size()) && write_all(header, {}, claim.offset))
-    return true;
-  end_direct(claim, bytes, errno);
+bool CaptureSpace::write(const Claim& claim, Bytes header, Bytes first, Bytes second) {
+  int code = 0;
+  {
+    // Who waits for the other writer waits asleep here, not spinning in the system.
+    const std::lock_guard lock(call_mutex_);
+    code = write_all(first, second, claim.offset + header.size());
+    if (code == 0) code = write_all(header, {}, claim.offset);
+  }
+  if (code == 0) return true;
+  take_back(claim, code);
   return false;
 }
 
-// What was kept back is given to the closing chunks.
-void CaptureSpace::end_direct(const Claim& claim, std::uint64_t bytes, int code) {
-  if (bytes > 0)
-    ::fallocate(fd_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                static_cast<off_t>(claim.offset), static_cast<off_t>(bytes));
+// The part that was written goes, so that nothing but zeros is where no chunk is.
+void CaptureSpace::take_back(const Claim& claim, int code) {
   const std::lock_guard lock(mutex_);
-  direct_full_ = true;
-  ballast_.reset();
-  full_ = false;  // the helper may try again, for the closing chunks
-  if (error_.empty())
-    error_ = fmt::format("write to {} at {} bytes: {}", path_, claim.offset, std::strerror(code));
+  const bool cleared = punch(fd_.get(), claim.offset, claim.size);
+  if (cleared && next_ == claim.offset + claim.size) next_ = claim.offset;
+  note_full(code);
+  if (!claim.closing) refuse(claim.size);
 }
 
-CaptureSpace::Claim CaptureSpace::claim_closing(std::uint64_t bytes) {
-  const std::uint64_t offset = taken_.load();
-  const std::uint64_t end = offset + bytes;
-  if (end > ready_.load(std::memory_order_acquire)) wait_until_ready(end);
-  if (end > ready_.load(std::memory_order_acquire)) return {};
-  taken_.store(end);
-  next_.store(end);
-  return {base_ + offset, offset};
+void CaptureSpace::note_full(int code) {
+  full_ns_ = monotonic_ns();
+  full_code_ = code;
+}
+
+CaptureSpace::Claim CaptureSpace::claim_closing(std::uint64_t bytes, Place place) {
+  std::unique_lock lock(mutex_);
+  Claim claim;
+  if (place == Place::kEnd) {
+    full_ns_ = 0;  // space may have come back
+    if (!direct_ && !make_ready(lock, bytes, 0) && !direct_) return {};
+    if (next_ + bytes > limit_bytes_) {
+      note_full(EFBIG);
+      return {};
+    }
+    claim = take(bytes);
+  } else if (bytes <= reserve_to_ - reserve_from_) {
+    claim = {.way = base_ == nullptr ? Way::kByCall : Way::kMapped,
+             .offset = reserve_from_,
+             .size = bytes,
+             .bytes = base_ == nullptr ? nullptr : base_ + reserve_from_};
+    reserve_from_ += bytes;
+  }
+  claim.closing = true;
+  return claim;
 }
 
 void CaptureSpace::call_helper() {
-  std::call_once(helper_begun_, [this] { helper_ = std::thread([this] { run_helper(); }); });
+  if (!helper_.joinable() && !stopping_) helper_ = std::thread([this] { run_helper(); });
   wake_helper_.notify_one();
 }
 
-bool CaptureSpace::wait_until_ready(std::uint64_t end) {
-  std::unique_lock lock(mutex_);
-  wanted_ = std::max(wanted_, end);
-  call_helper();
-  wake_writer_.wait(lock, [&] { return full_ || stopping_ || ready_.load() >= end; });
-  return ready_.load() >= end;
+// Waits until `bytes` and the reserve behind them are allocated. False: they are not, because the
+// disk is full or because the file is written directly meanwhile.
+bool CaptureSpace::make_ready(std::unique_lock<std::mutex>& lock, std::uint64_t bytes,
+                              std::uint64_t reserve) {
+  if (next_ + bytes + reserve <= ready_) return true;
+  full_ns_ = 0;
+  do {
+    wanted_ = std::max(wanted_, next_ + bytes + reserve);
+    call_helper();
+    wake_writer_.wait(lock, [&] {
+      return full_ns_ != 0 || stopping_ || direct_ || next_ + bytes + reserve <= ready_ ||
+             wanted_ < next_ + bytes + reserve;
+    });
+    if (direct_) return false;
+    if (next_ + bytes + reserve <= ready_) return true;
+  } while (full_ns_ == 0 && !stopping_);
+  return false;
 }
 
 // In proportion to what was written: a small run allocates little.
 std::uint64_t CaptureSpace::ahead_bytes() const {
-  const std::uint64_t written = next_.load(std::memory_order_relaxed) - begin_;
-  return options_.reserve_bytes + std::clamp(written, kAheadMinBytes, options_.ahead_max_bytes);
+  return options_.reserve_bytes +
+         std::clamp(next_ - begin_, kAheadMinBytes, options_.ahead_max_bytes);
 }
 
 void CaptureSpace::run_helper() {
   std::unique_lock lock(mutex_);
   for (;;) {
     const auto behind = [this] {
-      return ready_.load() < std::max(wanted_, direct_ ? 0 : next_.load() + ahead_bytes());
+      return !direct_ && full_ns_ == 0 && ready_ < std::max(wanted_, next_ + ahead_bytes());
     };
-    // The writers' hint is sent without the lock and may be missed; the wait is bounded.
     wake_helper_.wait_for(lock, std::chrono::milliseconds(50),
-                          [&] { return stopping_ || (!full_ && behind()); });
-    if (stopping_) return;
-    while (!full_ && !stopping_ && behind()) allocate_next(lock);
+                          [&] { return stopping_ || direct_ || behind(); });
+    if (stopping_ || direct_) return;
+    while (!stopping_ && behind()) allocate_next(lock);
+    const std::uint64_t written = next_;
     lock.unlock();
-    release_written();
+    release_written(written);
     lock.lock();
   }
 }
 
 void CaptureSpace::allocate_next(std::unique_lock<std::mutex>& lock) {
-  const std::uint64_t from = ready_.load();
-  const bool large = from - begin_ / 4096 * 4096 >= kLargeStepBytes * 2;
+  const std::uint64_t from = ready_;
+  const bool large = from - begin_ / kBlockBytes * kBlockBytes >= kLargeStepBytes * 2;
   std::uint64_t step = large ? kLargeStepBytes : kSmallStepBytes;
+  const std::uint64_t written = next_;
   lock.unlock();
-  while (from + step > mapped_bytes_ && step > 4096) step /= 2;
-  int code = from + step > mapped_bytes_ ? EFBIG : 0;
-  while (code == 0) {
-    code = ::posix_fallocate(fd_.get(), static_cast<off_t>(from), static_cast<off_t>(step));
-    if (code == EINTR)
-      code = 0;
-    else if ((code == ENOSPC || code == EFBIG) && step > 4096)
-      step /= 2, code = 0;  // use the disk to its end
-    else
-      break;
-  }
+  while (from + step > limit_bytes_ && step > kBlockBytes) step /= 2;
+  int code = from + step > limit_bytes_ ? EFBIG : allocate(fd_.get(), from, step);
+  for (; (code == ENOSPC || code == EFBIG || code == EDQUOT) && step > kBlockBytes;
+       code = from + step > limit_bytes_ ? EFBIG : allocate(fd_.get(), from, step))
+    step /= 2;  // use the disk to its end
   // What writers have gone past needs no mapping any more.
-  const std::uint64_t first = std::max(from, next_.load() / 4096 * 4096);
-  if (code == 0 && from >= begin_ + kFaultedFromBytes && first < from + step)
+  const std::uint64_t first = std::max(from, written / kBlockBytes * kBlockBytes);
+  if (code == 0 && base_ != nullptr && from >= begin_ + kFaultedFromBytes && first < from + step)
     ::madvise(base_ + first, from + step - first, kPopulateWrite);
-  release_written();  // here too: fast writers never let the helper rest
+  release_written(written);  // here too: fast writers never let the helper rest
   lock.lock();
-  if (code == 0) {
-    ready_.store(from + step, std::memory_order_release);
-  } else {
-    full_ = true;
-    error_ = fmt::format("allocate space for {} at {} bytes: {}", path_, from, std::strerror(code));
-  }
+  if (direct_) return;  // the writers went on without it
+  if (code == 0)
+    ready_ = from + step;
+  else if (code == EOPNOTSUPP || code == ENOSYS)
+    begin_direct();  // nothing can be allocated ahead here
+  else
+    note_full(code);
   wake_writer_.notify_all();
 }
 
 // What is written stays in the file; only this process's view of it goes.
-void CaptureSpace::release_written() {
-  const std::uint64_t written = taken_.load() / 4096 * 4096;
-  if (written < released_ + 2 * kReleaseLagBytes) return;
+void CaptureSpace::release_written(std::uint64_t written) {
+  written = written / kBlockBytes * kBlockBytes;
+  if (base_ == nullptr || written < released_ + 2 * kReleaseLagBytes) return;
   const std::uint64_t until = written - kReleaseLagBytes;
   ::madvise(base_ + released_, until - released_, MADV_DONTNEED);
   released_ = until;
@@ -250,14 +321,25 @@ void CaptureSpace::stop_helper() {
 
 Expected<void> CaptureSpace::cut() {
   stop_helper();
-  if (::ftruncate(fd_.get(), static_cast<off_t>(taken_.load())) != 0)
+  if (::ftruncate(fd_.get(), static_cast<off_t>(next_)) != 0)
     return file_failure("truncate", path_);
+  punch(fd_.get(), reserve_from_, reserve_to_ - reserve_from_);
+  return {};
+}
+
+Expected<void> CaptureSpace::sync() {
+  if (::fdatasync(fd_.get()) != 0) return file_failure("sync", path_);
   return {};
 }
 
 std::string CaptureSpace::error() const {
   const std::lock_guard lock(mutex_);
   return error_;
+}
+
+std::string CaptureSpace::refusal_of(std::uint64_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  return full_text(bytes);
 }
 
 }  // namespace tidemark

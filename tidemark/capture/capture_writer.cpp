@@ -2,13 +2,15 @@
 #include "tidemark/capture/capture_writer.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "tidemark/base/align.h"
+#include "tidemark/base/file_mode.h"
 #include "tidemark/capture/streaming_copy.h"
 
 namespace tidemark {
@@ -31,6 +33,18 @@ Expected<std::uint64_t> end_of_content(int fd, const std::string& path) {
     end = from;
   }
   return 0;
+}
+
+CaptureSpace::Bytes bytes_of(std::string_view text) {
+  return {reinterpret_cast<const unsigned char*>(text.data()), text.size()};
+}
+
+// True also where the file system knows no locks: there nothing can be said.
+bool take_lock(int fd) {
+  int code = 0;
+  do code = ::flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+  while (code == EINTR);
+  return code != EWOULDBLOCK;
 }
 
 // A chunk that was cut off still claims its place: what came to stand inside it would be passed
@@ -58,30 +72,51 @@ Expected<std::uint64_t> end_of_claims(int fd, const std::string& path, std::uint
 
 }  // namespace
 
+Expected<UniqueFd> lock_capture(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!fd.valid()) return file_failure("open", path);
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return file_failure("stat", path);
+  if (!S_ISREG(info.st_mode)) return failure(ErrorKind::kUsage, "{} is not a file", path);
+  if (!take_lock(fd.get()))
+    return failure(ErrorKind::kUsage, "{} is being written by another process", path);
+  return fd;
+}
+
+bool is_being_written(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  return fd.valid() && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 Expected<std::unique_ptr<CaptureWriter>> CaptureWriter::create(const std::string& path,
                                                                std::uint64_t run_id,
                                                                CaptureSpace::Options options) {
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  UniqueFd fd = create_file(path, O_RDWR | O_EXCL);
   if (!fd.valid()) return file_failure("create", path);
+  const auto undo = [&](const Error& error) {
+    ::unlink(path.c_str());
+    return tl::unexpected(error);
+  };
+  if (!take_lock(fd.get())) return undo(file_failure("lock", path).value());
   auto space = CaptureSpace::create(std::move(fd), path, 0, options);
-  if (!space) return tl::unexpected(space.error());
+  if (!space) return undo(space.error());
   return std::unique_ptr<CaptureWriter>(new CaptureWriter(std::move(*space), path, run_id));
 }
 
-Expected<std::unique_ptr<CaptureWriter>> CaptureWriter::append_to(const std::string& path,
+Expected<std::unique_ptr<CaptureWriter>> CaptureWriter::append_to(UniqueFd locked,
+                                                                  const std::string& path,
                                                                   std::uint64_t run_id,
-                                                                  std::vector<IndexEntry> known) {
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (!fd.valid()) return file_failure("open", path);
-  auto end = end_of_content(fd.get(), path);
+                                                                  std::vector<IndexEntry> known,
+                                                                  CaptureSpace::Options options) {
+  auto end = end_of_content(locked.get(), path);
   if (!end) return tl::unexpected(end.error());
   // A chunk may end in zeros; none may be written over.
   std::uint64_t end_of_known = 0;
   for (const auto& chunk : known)
     end_of_known = std::max(end_of_known, chunk.file_offset + chunk_span(chunk.payload_bytes));
-  end = end_of_claims(fd.get(), path, end_of_known, std::max(*end, end_of_known));
+  end = end_of_claims(locked.get(), path, end_of_known, std::max(*end, end_of_known));
   if (!end) return tl::unexpected(end.error());
-  auto space = CaptureSpace::create(std::move(fd), path, *end, {});
+  auto space = CaptureSpace::create(std::move(locked), path, *end, options);
   if (!space) return tl::unexpected(space.error());
   std::unique_ptr<CaptureWriter> writer(new CaptureWriter(std::move(*space), path, run_id));
   writer->text_count_ = known.size();
@@ -89,17 +124,23 @@ Expected<std::unique_ptr<CaptureWriter>> CaptureWriter::append_to(const std::str
   return writer;
 }
 
+bool CaptureWriter::refuse(std::uint64_t bytes) {
+  refused_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  return false;
+}
+
 bool CaptureWriter::append(const PageDelivery& page) {
   const std::uint64_t payload_bytes = kPageHeaderBytes + page.payload_bytes;
   const auto claim = space_->claim_page(chunk_span(payload_bytes));
-  if (claim.bytes == nullptr && !claim.direct) return false;
   Chunk chunk{.type = ChunkType::kPage,
               .flags = page.recovered ? kFlagRecovered : std::uint8_t{0},
               .lane = page.header.lane,
               .epoch = page.header.epoch,
               .sequence = page.header.sequence,
               .payload_bytes = payload_bytes};
-  if (claim.direct) return append_direct(page, claim, chunk);
+  if (claim.way == CaptureSpace::Way::kRefused) return refuse(chunk_span(payload_bytes));
+  if (claim.way == CaptureSpace::Way::kByCall)
+    return append_by_call(page, claim, chunk) || refuse(claim.size);
   unsigned char* to = claim.bytes + sizeof(ChunkHeader);
   if (page.payload != nullptr) {
     chunk.payload_checksum =
@@ -113,9 +154,9 @@ bool CaptureWriter::append(const PageDelivery& page) {
   return true;
 }
 
-// From where the page stands, if this process sees it; else from a copy.
-bool CaptureWriter::append_direct(const PageDelivery& page, const CaptureSpace::Claim& claim,
-                                  Chunk chunk) {
+// From where the page is, if this process sees it; else from a copy.
+bool CaptureWriter::append_by_call(const PageDelivery& page, const CaptureSpace::Claim& claim,
+                                   Chunk chunk) {
   thread_local std::vector<unsigned char> copied;
   const unsigned char* payload = page.payload;
   if (payload == nullptr) {
@@ -123,16 +164,29 @@ bool CaptureWriter::append_direct(const PageDelivery& page, const CaptureSpace::
     page.port->read(page.payload_offset, copied.data(), page.payload_bytes);
     payload = copied.data();
   }
-  const std::span<const unsigned char> parts[] = {
-      {reinterpret_cast<const unsigned char*>(&page.header), kPageHeaderBytes},
-      {payload, page.payload_bytes}};
-  chunk.payload_checksum = checksum(parts[0], parts[1]);
+  return put_by_call(claim, chunk,
+                     {reinterpret_cast<const unsigned char*>(&page.header), kPageHeaderBytes},
+                     {payload, page.payload_bytes});
+}
+
+bool CaptureWriter::put_by_call(const CaptureSpace::Claim& claim, Chunk chunk, Bytes first,
+                                Bytes second) {
+  chunk.payload_checksum = checksum(first, second);
   const ChunkHeader header = header_of(claim, chunk);
-  if (!space_->write_direct(claim, chunk_span(chunk.payload_bytes),
-                            {reinterpret_cast<const unsigned char*>(&header), sizeof(header)},
-                            parts[0], parts[1]))
+  if (!space_->write(claim, {reinterpret_cast<const unsigned char*>(&header), sizeof(header)},
+                     first, second))
     return false;
   note(claim, chunk);
+  return true;
+}
+
+bool CaptureWriter::put(const CaptureSpace::Claim& claim, Chunk chunk, Bytes payload) {
+  if (claim.way == CaptureSpace::Way::kRefused) return false;
+  if (claim.way == CaptureSpace::Way::kByCall) return put_by_call(claim, chunk, payload, {});
+  if (!payload.empty())
+    std::memcpy(claim.bytes + sizeof(ChunkHeader), payload.data(), payload.size());
+  chunk.payload_checksum = checksum(payload, {});
+  seal(claim, chunk);
   return true;
 }
 
@@ -179,53 +233,54 @@ void CaptureWriter::note(const CaptureSpace::Claim& claim, const Chunk& chunk) {
 
 Expected<void> CaptureWriter::append_text(ChunkType type, std::string_view text) {
   const auto claim = space_->claim(chunk_span(text.size()));
-  if (claim.bytes == nullptr) return failure(ErrorKind::kFile, "{}", space_->error());
-  std::memcpy(claim.bytes + sizeof(ChunkHeader), text.data(), text.size());
-  seal(claim, {.type = type,
-               .sequence = ++text_count_,
-               .payload_bytes = text.size(),
-               .payload_checksum = checksum(text.data(), text.size())});
-  return {};
+  if (put(claim, {.type = type, .sequence = ++text_count_, .payload_bytes = text.size()},
+          bytes_of(text)))
+    return {};
+  refuse(chunk_span(text.size()));
+  return failure(ErrorKind::kFile, "{}", space_->error());
 }
 
 Expected<void> CaptureWriter::append_closing_text(ChunkType type, std::string_view text) {
   return append_closing({.type = type, .sequence = ++text_count_, .payload_bytes = text.size()},
-                        text.data());
+                        bytes_of(text));
 }
 
-Expected<void> CaptureWriter::append_closing(Chunk chunk, const void* payload) {
-  const auto claim = space_->claim_closing(chunk_span(chunk.payload_bytes));
-  if (claim.bytes == nullptr) return failure(ErrorKind::kFile, "{}", space_->error());
-  if (chunk.payload_bytes > 0)
-    std::memcpy(claim.bytes + sizeof(ChunkHeader), payload, chunk.payload_bytes);
-  chunk.payload_checksum = checksum(payload, chunk.payload_bytes);
-  seal(claim, chunk);
-  return {};
+Expected<void> CaptureWriter::append_closing(Chunk chunk, Bytes payload) {
+  const std::uint64_t bytes = chunk_span(chunk.payload_bytes);
+  for (const auto place : {CaptureSpace::Place::kEnd, CaptureSpace::Place::kReserve})
+    if (put(space_->claim_closing(bytes, place), chunk, payload)) return {};
+  refuse(bytes);
+  return failure(ErrorKind::kFile, "{}", space_->refusal_of(bytes));
 }
 
 Expected<void> CaptureWriter::append_lanes(const std::vector<unsigned char>& lanes,
                                            bool recovered) {
   return append_closing({.type = ChunkType::kLanes,
                          .flags = recovered ? kFlagRecovered : std::uint8_t{0},
+                         .sequence = ++text_count_,
                          .payload_bytes = lanes.size()},
-                        lanes.data());
+                        lanes);
 }
 
-Expected<void> CaptureWriter::finish() {
-  // Drain threads seal in the order they finish; the index stands in file order.
+// Only at the end of the file: from there a reader finds it.
+bool CaptureWriter::append_index() {
+  // Drain threads seal in the order they finish; the index is in file order.
   std::vector<IndexEntry> index = index_;
   std::sort(index.begin(), index.end(),
             [](const IndexEntry& a, const IndexEntry& b) { return a.file_offset < b.file_offset; });
-  auto written = append_closing(
-      {.type = ChunkType::kIndex, .payload_bytes = index.size() * sizeof(IndexEntry)},
-      index.data());
-  if (written) {
-    const std::uint64_t index_offset = index_.back().file_offset;
-    constexpr std::array<unsigned char, 1> kNothing{};
-    written = append_closing({.type = ChunkType::kEnd, .sequence = index_offset}, kNothing.data());
-  }
-  auto cut = space_->cut();
-  return written ? cut : written;
+  const std::uint64_t bytes = index.size() * sizeof(IndexEntry);
+  if (bytes > kChunkPayloadMax) return false;
+  const auto claim = space_->claim_closing(chunk_span(bytes), CaptureSpace::Place::kEnd);
+  if (!put(claim, {.type = ChunkType::kIndex, .payload_bytes = bytes},
+           {reinterpret_cast<const unsigned char*>(index.data()), bytes}))
+    return false;
+  return put(space_->claim_closing(chunk_span(0), CaptureSpace::Place::kEnd),
+             {.type = ChunkType::kEnd, .sequence = claim.offset}, {});
+}
+
+Expected<void> CaptureWriter::finish() {
+  static_cast<void>(append_index());
+  return space_->cut();
 }
 
 std::uint64_t CaptureWriter::page_bytes() const {

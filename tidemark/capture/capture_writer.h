@@ -4,6 +4,7 @@
 // once; everything else from the session.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -19,14 +20,17 @@ namespace tidemark {
 
 class CaptureWriter : public PageSink {
  public:
-  // A new file; refused if it exists.
+  // A new file; refused if it exists. The file is locked for the life of its writer.
   static Expected<std::unique_ptr<CaptureWriter>> create(const std::string& path,
                                                          std::uint64_t run_id,
                                                          CaptureSpace::Options options = {});
-  // Goes on behind everything that stands in an existing file. `known` is what a reader found.
-  static Expected<std::unique_ptr<CaptureWriter>> append_to(const std::string& path,
+  // Goes on after everything that is in an existing file. `known` is what a reader found since the
+  // file was locked.
+  static Expected<std::unique_ptr<CaptureWriter>> append_to(UniqueFd locked,
+                                                            const std::string& path,
                                                             std::uint64_t run_id,
-                                                            std::vector<IndexEntry> known);
+                                                            std::vector<IndexEntry> known,
+                                                            CaptureSpace::Options options = {});
 
   bool append(const PageDelivery& page) override;
 
@@ -36,11 +40,18 @@ class CaptureWriter : public PageSink {
   Expected<void> append_closing_text(ChunkType type, std::string_view text);
   Expected<void> append_lanes(const std::vector<unsigned char>& lanes, bool recovered);
 
-  // Index, end mark, and the file cut to length. Nothing is written afterwards.
+  // Index, end mark, and the file cut to length. Nothing is written afterwards. Where the disk has
+  // no room for the index the file goes without: readers then scan.
   Expected<void> finish();
+  // Waits until the file is on stable storage.
+  Expected<void> sync() { return space_->sync(); }
 
   // Why pages are no longer accepted; empty while they are.
   [[nodiscard]] std::string error() const { return space_->error(); }
+  // Bytes of chunks that found no space.
+  [[nodiscard]] std::uint64_t refused_bytes() const {
+    return refused_bytes_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] std::uint64_t page_bytes() const;
 
  private:
@@ -56,11 +67,16 @@ class CaptureWriter : public PageSink {
     std::uint64_t payload_bytes = 0;
     std::uint64_t payload_checksum = 0;
   };
-  bool append_direct(const PageDelivery& page, const CaptureSpace::Claim& claim, Chunk chunk);
+  using Bytes = CaptureSpace::Bytes;
+  bool append_by_call(const PageDelivery& page, const CaptureSpace::Claim& claim, Chunk chunk);
+  bool put_by_call(const CaptureSpace::Claim& claim, Chunk chunk, Bytes first, Bytes second);
+  bool put(const CaptureSpace::Claim& claim, Chunk chunk, Bytes payload);
+  bool refuse(std::uint64_t bytes);
   [[nodiscard]] ChunkHeader header_of(const CaptureSpace::Claim& claim, const Chunk& chunk) const;
   void seal(const CaptureSpace::Claim& claim, const Chunk& chunk);
   void note(const CaptureSpace::Claim& claim, const Chunk& chunk);
-  Expected<void> append_closing(Chunk chunk, const void* payload);
+  Expected<void> append_closing(Chunk chunk, Bytes payload);
+  [[nodiscard]] bool append_index();
 
   std::unique_ptr<CaptureSpace> space_;
   const std::string path_;
@@ -68,6 +84,13 @@ class CaptureWriter : public PageSink {
   mutable std::mutex mutex_;
   std::vector<IndexEntry> index_;
   std::uint64_t text_count_ = 0;
+  std::atomic<std::uint64_t> refused_bytes_{0};
 };
+
+// Opens an existing capture for a writer and locks it. kUsage: another writer, a run or a recovery,
+// holds it.
+Expected<UniqueFd> lock_capture(const std::string& path);
+// True while a writer holds the file.
+bool is_being_written(const std::string& path);
 
 }  // namespace tidemark

@@ -2,6 +2,8 @@
 // What is appended is read back byte by byte, by whoever appended it, and nothing is written over.
 #include "tidemark/capture/capture_writer.h"
 
+#include <sys/stat.h>
+
 #include <atomic>
 #include <filesystem>
 #include <map>
@@ -86,6 +88,29 @@ TEST_F(CaptureWriterTest, RefusesAFileThatExists) {
   EXPECT_EQ(samples::read_bytes(path_).size(), 3u);
 }
 
+TEST_F(CaptureWriterTest, AFileBelongsToOneWriterForItsLife) {
+  {
+    auto writer = CaptureWriter::create(path_, kRunId).value();
+    ASSERT_TRUE(writer->append(make_page(0, 1, 3).delivery()));
+    EXPECT_TRUE(is_being_written(path_));
+    const auto second = lock_capture(path_);
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().kind, ErrorKind::kUsage);
+    EXPECT_TRUE(CaptureReader::open(path_, CaptureReader::Open::kLive)) << "reading needs no lock";
+  }
+  EXPECT_FALSE(is_being_written(path_));
+  EXPECT_TRUE(lock_capture(path_));
+}
+
+TEST_F(CaptureWriterTest, FilesArePrivateUnlessSaidOtherwise) {
+  const mode_t old_mask = ::umask(0);
+  ASSERT_TRUE(CaptureWriter::create(path_, kRunId));
+  ::umask(old_mask);
+  struct stat info {};
+  ASSERT_EQ(::stat(path_.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
 TEST_F(CaptureWriterTest, ThreadsAppendAtOnceAndEveryPageIsWhole) {
   constexpr std::uint32_t kThreads = 4;
   constexpr std::uint64_t kPages = 300;
@@ -126,7 +151,9 @@ TEST_F(CaptureWriterTest, AppendsBehindEverythingThatStands) {
   const auto before = samples::read_bytes(path_);
   auto known = CaptureReader::open(path_, CaptureReader::Open::kScan)->chunks();
   const std::size_t known_count = known.size();
-  auto writer = CaptureWriter::append_to(path_, kRunId, std::move(known)).value();
+  auto writer =
+      CaptureWriter::append_to(lock_capture(path_).value(), path_, kRunId, std::move(known))
+          .value();
   ASSERT_TRUE(writer->append(make_page(0, 4, 20).delivery()));
   ASSERT_TRUE(writer->finish());
   auto after = samples::read_bytes(path_);
@@ -152,7 +179,9 @@ TEST_F(CaptureWriterTest, DoesNotWriteOverTheZerosAtTheEndOfAChunk) {
   ASSERT_GT(std::filesystem::file_size(path_), 100'000u);
   auto known = CaptureReader::open(path_, CaptureReader::Open::kScan)->chunks();
   ASSERT_EQ(known.size(), 1u);
-  auto writer = CaptureWriter::append_to(path_, kRunId, std::move(known)).value();
+  auto writer =
+      CaptureWriter::append_to(lock_capture(path_).value(), path_, kRunId, std::move(known))
+          .value();
   ASSERT_TRUE(writer->append(make_page(0, 2, 3).delivery()));
   ASSERT_TRUE(writer->finish());
   auto reader = CaptureReader::open(path_, CaptureReader::Open::kScan).value();
@@ -171,7 +200,9 @@ TEST_F(CaptureWriterTest, WhatIsAppendedBehindACutOffChunkIsFoundByAScan) {
     samples::write_bytes(path_, bytes);
     auto known = CaptureReader::open(path_, CaptureReader::Open::kScan)->chunks();
     ASSERT_EQ(known.size(), 3u) << kept;
-    auto writer = CaptureWriter::append_to(path_, kRunId, std::move(known)).value();
+    auto writer =
+        CaptureWriter::append_to(lock_capture(path_).value(), path_, kRunId, std::move(known))
+            .value();
     for (std::uint64_t sequence = 2; sequence < 8; ++sequence)
       ASSERT_TRUE(writer->append(make_page(0, sequence, 1).delivery()));
     ASSERT_TRUE(writer->finish());
