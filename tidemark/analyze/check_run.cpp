@@ -4,8 +4,10 @@
 #include <filesystem>
 
 #include "tidemark/analyze/dump_index.h"
+#include "tidemark/capture/capture_writer.h"
 #include "tidemark/runtime/tensor_stats.h"
 #include "tidemark/session/output_directory.h"
+#include "tidemark/session/run_owner.h"
 
 namespace tidemark {
 namespace {
@@ -19,7 +21,10 @@ void add_problem(CheckResult& result, std::string problem) {
 // Nothing that a tool outside relies on may be missing.
 void check_report(CheckResult& result) {
   const RunReport& report = result.report;
-  if (report.status == "running")
+  if (result.still_running)
+    result.notes.push_back(
+        fmt::format("still running: {}; what is sealed so far was checked", owner_text(report)));
+  else if (report.status == "running")
     add_problem(result,
                 "run.json says the run is still going on; 'tidemark recover' finishes a "
                 "run whose host was killed");
@@ -107,16 +112,18 @@ Expected<CheckResult> check_run(const std::string& directory, const ContentCheck
   auto report = read_run_report(directory);
   if (!report) return tl::unexpected(report.error());
   result.report = std::move(*report);
+  const std::string path = directory + "/" + kCaptureFile;
+  result.still_running = result.report.status == "running" && is_being_written(path);
   check_report(result);
 
-  const std::string path = directory + "/" + kCaptureFile;
   std::error_code code;
   if (!std::filesystem::exists(path, code)) {
     if (!result.report.lanes.empty()) add_problem(result, path + " is missing");
     result.notes.push_back("the run recorded nothing");
     return result;
   }
-  auto reader = CaptureReader::open(path, CaptureReader::Open::kScan);
+  auto reader = CaptureReader::open(
+      path, result.still_running ? CaptureReader::Open::kLive : CaptureReader::Open::kScan);
   if (!reader) return tl::unexpected(reader.error());
   result.chunks = reader->chunks().size();
   result.file_bytes = reader->file_bytes();
@@ -124,7 +131,8 @@ Expected<CheckResult> check_run(const std::string& directory, const ContentCheck
     add_problem(result, fmt::format("{}: {} bytes at {} cannot be read: {}", path, damage.bytes,
                                     damage.offset, damage.what));
   for (const auto& part : reader->unfinished())
-    result.notes.push_back(fmt::format("{} bytes at {}: {}", part.bytes, part.offset, part.what));
+    if (!result.still_running)
+      result.notes.push_back(fmt::format("{} bytes at {}: {}", part.bytes, part.offset, part.what));
   if (reader->run_id() != result.report.run_id)
     add_problem(result, "run.json and the capture are of different runs");
 
@@ -133,13 +141,14 @@ Expected<CheckResult> check_run(const std::string& directory, const ContentCheck
   const auto visit = [&](const CapturedPage& page) {
     if (content_check) result.verified_records += content_check(page, result.problems);
   };
-  auto ledger = read_ledger(*reader, description->lanes, description->page_bytes, visit);
+  auto ledger = read_ledger(*reader, description->lanes, description->page_bytes, visit,
+                            result.still_running ? LedgerOf::kLiveFile : LedgerOf::kWholeFile);
   if (!ledger) return tl::unexpected(ledger.error());
   finish_lanes(*ledger);
-  if (reader->last_of(ChunkType::kLanes) == nullptr)
+  if (!result.still_running && reader->last_of(ChunkType::kLanes) == nullptr)
     add_problem(result, "the capture's end is lost: what came after its last page is unknown");
   check_ledger(result, *ledger);
-  check_dump(result, directory);
+  if (!result.still_running) check_dump(result, directory);
   return result;
 }
 

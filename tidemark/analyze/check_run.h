@@ -16,7 +16,8 @@ namespace tidemark {
 
 struct CheckResult {
   RunReport report;
-  LaneCounts counted;  // from the capture alone
+  bool still_running = false;  // the capture is being written: the numbers are those of now
+  LaneCounts counted;          // from the capture alone
   std::uint64_t chunks = 0;
   std::uint64_t pages = 0;
   std::uint64_t file_bytes = 0;

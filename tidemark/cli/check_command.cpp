@@ -43,7 +43,7 @@ int check(const std::string& named) {
                result->problems.size() == 1 ? "" : "s");
     return 4;
   }
-  fmt::print("sound\n");
+  fmt::print("{}\n", result->still_running ? "sound so far" : "sound");
   return 0;
 }
 

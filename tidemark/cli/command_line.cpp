@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "tidemark/base/file_size_signal.h"
 #include "tidemark/cli/bench/cuda_bench.h"
 #include "tidemark/session/output_directory.h"
 #include "workloads/workload_table.h"
@@ -56,6 +57,7 @@ Expected<std::string> resolve_run(const std::string& named) {
 int run_command_line(int argc, char** argv) { return run_command_line(argc, argv, nullptr); }
 
 int run_command_line(int argc, char** argv, void (*register_more)()) {
+  make_file_size_limit_an_error();
   register_workloads();
   if (register_more != nullptr) register_more();
   register_cuda_bench();

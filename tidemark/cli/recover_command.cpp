@@ -23,21 +23,28 @@ struct RecoverArgs {
   bool list = false;
   bool clean = false;
   bool yes = false;
+  bool host_is_gone = false;
+  bool no_sync = false;
+  std::uint64_t capture_limit = 0;
   std::uint64_t export_limit = kExportLimitDefault;
 };
 
 int recover(const RecoverArgs& args) {
   const auto directory = resolve_run(args.run);
   if (!directory) return report_error(directory.error());
-  const auto result = recover_run(*directory, [&](const std::string& path, RunReport& report) {
+  RecoverOptions options{.host_is_gone = args.host_is_gone,
+                         .sync = !args.no_sync,
+                         .capture_limit = args.capture_limit};
+  options.export_artifacts = [&](const std::string& path, RunReport& report) {
     return export_automatically(
         path, report,
         {.limit = args.export_limit, .only_on_request = report.workload == kSyntheticProducer});
-  });
+  };
+  const auto result = recover_run(*directory, options);
   if (!result) return report_error(result.error());
   if (result->already_complete)
     fmt::print("{} is complete ({}); nothing to recover\n", *directory, result->report.status);
-  else
+  else if (!result->incomplete)
     fmt::print("{}", summarize(result->report, *directory));
   if (!result->file_error.empty()) fmt::print(stderr, "tidemark: {}\n", result->file_error);
   return result->exit_code;
@@ -90,6 +97,11 @@ void add_recover_command(CLI::App& app, Outcome& outcome) {
   auto* command = app.add_subcommand("recover", "Finish a run whose host was killed");
   auto args = std::make_shared<RecoverArgs>();
   command->add_option("run", args->run, "Directory of the run (default: the newest in outputs/)");
+  command->add_flag("--host-is-gone", args->host_is_gone,
+                    "You know that the run is over where this machine cannot: it ran on another "
+                    "host, or in a container whose shared memory cannot be seen from here");
+  command->add_flag("--no-sync", args->no_sync,
+                    "Do not wait until the files are on stable storage");
   command->add_flag("--list", args->list, "List the regions in shared memory");
   command->add_flag("--clean", args->clean,
                     "Remove regions whose processes are gone, after asking");
@@ -99,9 +111,13 @@ void add_recover_command(CLI::App& app, Outcome& outcome) {
                    "Records above which a JSON artifact is written only on request")
       ->capture_default_str();
   command->add_option("--inject", args->inject,
-                      "A fault for tests: kill@recovery:N, kill@export:N, kill@report");
+                      "A fault for tests: kill@recovery:N, kill@export:N, kill@report, "
+                      "capture_limit=N (bytes of a full disk)");
   command->callback([args, &outcome] {
-    if (!args->inject.empty())
+    constexpr std::string_view kLimit = "capture_limit=";
+    if (args->inject.starts_with(kLimit))
+      args->capture_limit = std::strtoull(args->inject.c_str() + kLimit.size(), nullptr, 10);
+    else if (!args->inject.empty())
       if (auto armed = arm_fault(args->inject); !armed) {
         outcome.exit_code = report_error(armed.error());
         return;

@@ -39,10 +39,15 @@ int run(const RunOptions& options) {
   };
   const bool live = ::isatty(STDERR_FILENO) == 1 && !options.json;
   if (live) request->on_progress = show_progress;
+  request->on_notice = [live](const std::string& text) {
+    fmt::print(stderr, "{}tidemark: {}\n", live ? "\r\x1b[K" : "", text);
+  };
   const auto result = run_session(*request);
   if (live) fmt::print(stderr, "\r\x1b[K");
   if (!result) return report_error(result.error());
-  if (options.json)
+  if (result->keeps_region)
+    fmt::print("{}", summarize_kept(result->report));
+  else if (options.json)
     fmt::print("{}\n", to_json(result->report));
   else
     fmt::print("{}", summarize(result->report, result->directory));

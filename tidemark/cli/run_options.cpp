@@ -6,7 +6,6 @@
 
 #include "tidemark/cli/fault_options.h"
 #include "tidemark/schema/stream_registry.h"
-#include "tidemark/session/output_directory.h"
 #include "tidemark/session/runtime_lanes.h"
 #include "workloads/workload_table.h"
 
@@ -47,7 +46,8 @@ Expected<std::uint32_t> parse_number(const std::string& text, const std::string&
   return value;
 }
 
-Expected<void> parse_injections(const std::vector<std::string>& faults, DrainInjection& inject) {
+Expected<void> parse_injections(const std::vector<std::string>& faults, RunRequest& request) {
+  DrainInjection& inject = request.inject;
   for (const auto& fault : faults) {
     if (fault.find('@') != std::string::npos) {
       if (auto armed = arm_fault(fault); !armed) return armed;
@@ -60,14 +60,17 @@ Expected<void> parse_injections(const std::vector<std::string>& faults, DrainInj
       inject.stop = true;
       continue;
     }
-    if (name != "drain_pause_ms" && name != "drain_slow")
+    if (name != "drain_pause_ms" && name != "drain_slow" && name != "capture_limit")
       return failure(ErrorKind::kUsage,
-                     "--inject {}: known faults are drain_pause_ms=N, drain_slow=N, drain_stop and "
-                     "ACTION@POINT:N",
+                     "--inject {}: known faults are drain_pause_ms=N, drain_slow=N, drain_stop, "
+                     "capture_limit=N and ACTION@POINT:N",
                      fault);
     const auto number = parse_number(value, fault);
     if (!number) return tl::unexpected(number.error());
-    (name == "drain_pause_ms" ? inject.pause_ms : inject.slow_us) = *number;
+    if (name == "capture_limit")
+      request.capture_limit = *number;
+    else
+      (name == "drain_pause_ms" ? inject.pause_ms : inject.slow_us) = *number;
   }
   return {};
 }
@@ -123,7 +126,8 @@ void bind_recorder_options(CLI::App& command, RunOptions& options) {
   command
       .add_option("--inject", options.injections,
                   "Faults for tests: drain_pause_ms=N (once), drain_slow=N (microseconds per "
-                  "page), drain_stop; crash|kill|hang@POINT:N, the Nth time a process comes to "
+                  "page), drain_stop, capture_limit=N (bytes of a full disk); "
+                  "crash|kill|hang@POINT:N, the Nth time a process comes to "
                   "page_switch, publish, before_commit, mid_payload, flush (device), drain, "
                   "recovery, export, report (host)")
       ->group(group);
@@ -260,6 +264,8 @@ void bind_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("--output-prefix", options.output_prefix,
                      "Directory of the run (default outputs/<workload>_<case>_<time>)");
   command.add_flag("--force", options.force, "Replace the run in --output-prefix");
+  command.add_flag("--no-sync", options.no_sync,
+                   "Do not wait at the end until the files are on stable storage");
   command.add_flag("--no-check", options.no_check,
                    "Do not compare the results with the golden reference");
   bind_stream_options(command, options.streams);
@@ -291,15 +297,14 @@ Expected<RunRequest> make_request(const RunOptions& options) {
   request.check_results = !options.no_check;
   if (auto parsed = parse_policies(options.policies, request); !parsed)
     return tl::unexpected(parsed.error());
-  if (auto parsed = parse_injections(options.injections, request.inject); !parsed)
+  if (auto parsed = parse_injections(options.injections, request); !parsed)
     return tl::unexpected(parsed.error());
   auto launch = workload->name == kSyntheticProducer ? plan_synthetic(options, request)
                                                      : plan_tasks(options, request);
   if (!launch) return tl::unexpected(launch.error());
   request.launch = std::move(*launch);
-  request.output_dir = options.output_prefix.empty()
-                           ? default_output_directory(options.workload, *case_name)
-                           : options.output_prefix;
+  request.output_dir = options.output_prefix;
+  request.sync = !options.no_sync;
   return request;
 }
 

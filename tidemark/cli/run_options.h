@@ -28,6 +28,7 @@ struct RunOptions {
   std::string output_prefix;
   bool force = false;
   bool no_check = false;
+  bool no_sync = false;
   std::vector<std::string> policies;
   std::vector<std::string> injections;
   std::string rate = "max";

@@ -54,6 +54,12 @@ void add_cost(std::string& text, const RunReport& report) {
                   report.recorder.ns_per_record, captured, human_ns(report.recorder.host_cpu_ns));
 }
 
+void add_error(std::string& text, const RunReport& report) {
+  if (!report.error) return;
+  text += fmt::format("  error      {} {}: {}\n  hint       {}\n", report.error->code,
+                      report.error->name, report.error->message, report.error->hint);
+}
+
 void add_not_exported(std::string& text, const RunReport& report, const std::string& directory) {
   if (report.not_exported.empty()) return;
   const std::string& reason = report.not_exported.front().reason;
@@ -95,12 +101,17 @@ std::string human_ns(std::uint64_t ns) {
   return fmt::format("{:.1f} s", value / 1e9);
 }
 
+std::string summarize_kept(const RunReport& report) {
+  std::string text = fmt::format("{} on {} ({}): {}, not closed\n", report.workload,
+                                 report.platform, report.transport, report.status);
+  add_error(text, report);
+  return text;
+}
+
 std::string summarize(const RunReport& report, const std::string& directory) {
   std::string text = fmt::format("{} on {} ({}): {}\n", report.workload, report.platform,
                                  report.transport, report.status);
-  if (report.error)
-    text += fmt::format("  error      {} {}: {}\n  hint       {}\n", report.error->code,
-                        report.error->name, report.error->message, report.error->hint);
+  add_error(text, report);
   for (const auto& warning : report.warnings)
     text += fmt::format("  warning    {} {}: {}\n  hint       {}\n", warning.code, warning.name,
                         warning.message, warning.hint);

@@ -15,5 +15,7 @@ std::string human_ns(std::uint64_t ns);
 
 // Ends with a line break.
 std::string summarize(const RunReport& report, const std::string& directory);
+// Of a run that keeps its region because the disk was full: its numbers come with its recovery.
+std::string summarize_kept(const RunReport& report);
 
 }  // namespace tidemark::cli

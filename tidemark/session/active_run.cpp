@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "tidemark/base/check.h"
+#include "tidemark/base/file_size_signal.h"
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/calibrate.h"
@@ -53,6 +54,16 @@ RegionRequest region_request(const RunRequest& request, std::uint64_t run_id,
   return region;
 }
 
+// What the closing chunks may need at most: the lanes' words, names, clock, outcome, and the state
+// of a runtime that was stopped.
+std::uint64_t closing_bytes(const RegionLayout& layout, std::size_t lanes,
+                            const std::optional<RuntimeConfig>& runtime) {
+  constexpr std::uint64_t kTexts = 64ull << 10;  // clock, outcome, end
+  constexpr std::uint64_t kNameBytes = 2 * kNameTextBytes + 32;
+  return kTexts + lanes * sizeof(LaneRecord) + layout.shape.name_slots * kNameBytes +
+         (runtime ? hang_state_bytes(runtime->units(), lanes) : 0);
+}
+
 std::optional<RuntimeConfig> runtime_of(const RunRequest& request) {
   if (!request.launch.runtime) return std::nullopt;
   return request.launch.runtime->config;
@@ -89,60 +100,87 @@ Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(
   report.host_id = host_id();
   report.boot_id = boot_id();
   report.host = this_process();
+  report.host_name = host_name();
+  report.pid_namespace = pid_namespace();
   report.region_path = region_path(run_id);
   report.region_bytes = run->plan_.layout.total_bytes;
-  run->directory_ = request.output_dir;
+  run->owner_pid_ = ::getpid();
+  run->syncs_ = request.sync;
   run->on_simulated_device_ = request.platform->device == DeviceKind::kSimulated;
   run->keeps_pages_ = request.platform->transport == Transport::kPulled;
-  if (auto made = make_output_directory(run->directory_, request.force); !made)
-    return tl::unexpected(made.error());
-  if (auto written = write_run_report(run->directory_, report); !written)
-    return tl::unexpected(written.error());
-  run->begun_ = true;
-  std::error_code code;
-  run->plan_.run_directory = std::filesystem::absolute(run->directory_, code).string();
-
-  auto region = allocate_region_file(run->plan_);
-  if (!region) return tl::unexpected(region.error());
-  report.ticks_per_second = run->clock_.ticks_per_second = ticks_per_second();
-  set_clock_rate(run->plan_, report.ticks_per_second, request.drain_timeout_ms);
-  if (auto named = name_region_file(*region, run->plan_); !named)
-    return tl::unexpected(named.error());
-  run->region_ = std::move(*region);
-  auto port = RegionPort::open(run->region_, request.platform->transport);
-  if (!port) return tl::unexpected(port.error());
-  run->port_ = std::move(*port);
-  if (request.launch.runtime)
-    run->describe_runtime(request.launch.runtime->config, request.launch.kernels);
-
   run->records_ = !request.launch.lanes.empty() || spare_lanes > 0;
+  make_file_size_limit_an_error();
+  auto claim = DirectoryClaim::make({.path = request.output_dir, .force = request.force}, report);
+  if (!claim) return tl::unexpected(claim.error());
+  run->claim_ = std::move(*claim);
+  auto report_file = ReportFile::reserve(run->directory(), run_id, run->plan_.lanes.size());
+  if (!report_file) return tl::unexpected(report_file.error());
+  run->report_file_ = std::move(*report_file);
+  if (auto made = run->make_region(request, ticks_per_second); !made)
+    return tl::unexpected(made.error());
   if (!run->records_) return run;
-  auto capture = CaptureWriter::create(run->directory_ + "/" + kCaptureFile, run_id);
-  if (!capture) return tl::unexpected(capture.error());
-  run->capture_ = std::move(*capture);
-  const CaptureDescription description{.run = report,
-                                       .page_bytes = request.page_bytes,
-                                       .lanes = run->plan_.lanes,
-                                       .kernels = request.launch.kernels,
-                                       .runtime = runtime_of(request)};
-  if (auto described =
-          run->capture_->append_text(ChunkType::kDescription, describe_capture(description));
-      !described)
-    return tl::unexpected(described.error());
+  if (auto made = run->make_capture(request); !made) return tl::unexpected(made.error());
   run->drainer_ =
       std::make_unique<Drainer>(&run->port_, &run->plan_, run->capture_.get(), request.inject);
   return run;
 }
 
-// A run that did not come to its report (it never began) leaves nothing behind.
+Expected<void> ActiveRun::make_region(const RunRequest& request,
+                                      const std::function<std::uint64_t()>& ticks_per_second) {
+  std::error_code code;
+  plan_.run_directory = std::filesystem::absolute(directory(), code).string();
+  auto region = allocate_region_file(plan_);
+  if (!region) return tl::unexpected(region.error());
+  report_.ticks_per_second = clock_.ticks_per_second = ticks_per_second();
+  set_clock_rate(plan_, report_.ticks_per_second, request.drain_timeout_ms);
+  if (auto named = name_region_file(*region, plan_); !named) return tl::unexpected(named.error());
+  region_ = std::move(*region);
+  region_closed_ = ForkClosed(region_.fd.get());
+  made_region_ = true;
+  auto port = RegionPort::open(region_, request.platform->transport);
+  if (!port) return tl::unexpected(port.error());
+  port_ = std::move(*port);
+  if (request.launch.runtime)
+    describe_runtime(request.launch.runtime->config, request.launch.kernels);
+  return {};
+}
+
+Expected<void> ActiveRun::make_capture(const RunRequest& request) {
+  CaptureSpace::Options space;
+  space.reserve_bytes = closing_bytes(plan_.layout, plan_.lanes.size(), runtime_of(request));
+  if (request.capture_limit != 0) space.mapping_bytes = request.capture_limit;
+  auto capture = CaptureWriter::create(directory() + "/" + kCaptureFile, report_.run_id, space);
+  if (!capture) return tl::unexpected(capture.error());
+  capture_ = std::move(*capture);
+  made_capture_ = true;
+  const CaptureDescription description{.run = report_,
+                                       .page_bytes = request.page_bytes,
+                                       .lanes = plan_.lanes,
+                                       .kernels = request.launch.kernels,
+                                       .runtime = runtime_of(request)};
+  return capture_->append_text(ChunkType::kDescription, describe_capture(description));
+}
+
+// A run that did not come to its end (it never began) leaves nothing behind, and takes nothing that
+// it did not make.
 ActiveRun::~ActiveRun() {
-  if (reported_ || !begun_) return;
+  if (!is_owner()) {
+    static_cast<void>(drainer_.release());
+    static_cast<void>(capture_.release());
+    static_cast<void>(region_.fd.release());
+    claim_.keep();
+    report_file_.abandon();
+    return;
+  }
+  if (ended_) return;
   drainer_.reset();
   capture_.reset();
-  ::unlink(region_.path.c_str());
-  ::unlink((directory_ + "/" + kCaptureFile).c_str());
-  ::unlink((directory_ + "/run.json").c_str());
+  if (made_region_) ::unlink(region_.path.c_str());
+  if (made_capture_) ::unlink((directory() + "/" + kCaptureFile).c_str());
+  report_file_ = ReportFile();  // before the directory goes
 }
+
+bool ActiveRun::is_owner() const { return ::getpid() == owner_pid_; }
 
 void ActiveRun::start_drainer() {
   if (records()) drainer_->start();
@@ -200,7 +238,8 @@ void ActiveRun::read_device_words() {
 
 void ActiveRun::note_clock(const ClockSample& sample) {
   clock_.anchors.push_back(sample);
-  report_.anchors.push_back(sample);
+  thin_anchors(clock_.anchors);
+  report_.anchors = clock_.anchors;
   read_device_words();
   if (!records()) return;
   RunClock news = clock_;
@@ -235,9 +274,11 @@ void ActiveRun::note_names() {
   names_ = std::move(names);
 }
 
+// On a full disk, a part of it in the space that is kept for that. After collect, because nobody
+// else may append then.
 void ActiveRun::note_hang(const HangState& state) {
-  if (auto put = capture_->append_text(ChunkType::kHang, to_json(state)); !put)
-    note_file_error(put.error());
+  if (capture_->append_text(ChunkType::kHang, to_json(state))) return;
+  note_closing(capture_->append_closing_text(ChunkType::kHang, to_json(cut_hang_state(state))));
 }
 
 void ActiveRun::note_snapshot(std::span<const unsigned char> frame) {
@@ -273,7 +314,10 @@ void ActiveRun::collect(bool device_died) {
   const auto is_captured = [&](const PageHeaderImage& page) {
     return page.sequence <= ledgers[page.lane].last_sequence();
   };
+  const std::uint64_t refused_before = capture_->refused_bytes();
   leftovers_ = collect_leftovers(port_, plan_, is_captured, *capture_, ledgers);
+  kept_bytes_ = capture_->refused_bytes() - refused_before;
+  keeps_region_ = kept_bytes_ > 0;
   const DrainStats drained = drainer_->stats();
   for (LaneIndex lane = 0; lane < plan_.lanes.size(); ++lane) {
     if (plan_.lanes[lane].stream == 0) {
@@ -295,92 +339,6 @@ void ActiveRun::collect(bool device_died) {
   report_faults(drained.faults, recorder);
   report_faults(leftovers_.faults, recorder);
   recorder.ns_per_record = std::round(ns_per_record() * 100) / 100;
-}
-
-// A device that the host cannot imitate has measured for itself; nonsense counts as not measured.
-double ActiveRun::ns_per_record() const {
-  if (on_simulated_device_) return calibrate_ns_per_record();
-  const auto measured = std::bit_cast<double>(
-      port_.load(offsetof(RegionHeader, device) + offsetof(RegionDeviceWords, figures) +
-                 kFigureNsPerRecord * sizeof(std::uint64_t)));
-  return measured > 0 && measured < 1e9 ? measured : 0;
-}
-
-void ActiveRun::settle_clock() {
-  read_device_words();
-  if (clock_.anchors.size() >= 2) {
-    const ClockSample& first = clock_.anchors.front();
-    const ClockSample& last = clock_.anchors.back();
-    // Over a longer time the rate is known better than from the calibration at the start. Anchors
-    // may come from the device: only what is close to the planned rate is believed.
-    if (last.host_ns > first.host_ns && last.host_ns - first.host_ns > 100'000'000 &&
-        last.device_ticks > first.device_ticks) {
-      const double rate = static_cast<double>(last.device_ticks - first.device_ticks) * 1e9 /
-                          static_cast<double>(last.host_ns - first.host_ns);
-      const auto planned = static_cast<double>(clock_.ticks_per_second);
-      if (rate > planned * 0.9 && rate < planned * 1.1)
-        clock_.ticks_per_second = static_cast<std::uint64_t>(std::llround(rate));
-    }
-    report_.ticks_per_second = clock_.ticks_per_second;
-  }
-  if (clock_.finish_ticks > clock_.launch_ticks)
-    report_.device_ns = report_.ticks_to_ns(clock_.finish_ticks - clock_.launch_ticks);
-}
-
-void ActiveRun::settle_shares() {
-  const LaneCounts total = report_.total();
-  std::uint64_t producers = 0;
-  for (const auto& lane : report_.lanes) producers += lane.counts.produced > 0;
-  if (report_.device_ns > 0 && producers > 0)
-    report_.recorder.device_stall_share =
-        static_cast<double>(report_.ticks_to_ns(total.stall_ticks)) /
-        static_cast<double>(report_.device_ns) / static_cast<double>(producers);
-}
-
-void ActiveRun::close_capture() {
-  settle_clock();
-  if (!records()) return;
-  if (const std::string lost = capture_->error(); !lost.empty() && file_error_.empty())
-    file_error_ = lost;
-  if (const NameTexts names = read_names(port_, plan_.layout); names.size() != names_.size())
-    if (auto put = capture_->append_closing_text(ChunkType::kNames, describe_names(names)); !put)
-      note_file_error(put.error());
-  settle_shares();
-  RunClock closing = clock_;
-  closing.anchors.clear();
-  if (auto put = capture_->append_closing_text(ChunkType::kClock, describe_clock(closing)); !put)
-    note_file_error(put.error());
-  std::vector<unsigned char> lane_records(plan_.lanes.size() * sizeof(LaneRecord), 0);
-  for (LaneIndex lane = 0; lane < plan_.lanes.size(); ++lane) {
-    const LaneCounts& counts = drainer_->ledgers()[lane].counts();
-    LaneRecord record{
-        .plan = plan_.lanes[lane],
-        .words = leftovers_.words[lane],
-        .file_error_dropped = counts.dropped_by[static_cast<std::size_t>(DropReason::kFileError)],
-        .device_lost_dropped = counts.dropped_by[static_cast<std::size_t>(DropReason::kDeviceLost)],
-        .reserved = {}};
-    std::memcpy(lane_records.data() + lane * sizeof(record), &record, sizeof(record));
-  }
-  if (auto put = capture_->append_closing_text(ChunkType::kOutcome, describe_outcome(report_));
-      !put)
-    note_file_error(put.error());
-  if (auto put = capture_->append_lanes(lane_records, false); !put) note_file_error(put.error());
-  if (auto closed = capture_->finish(); !closed) note_file_error(closed.error());
-}
-
-void ActiveRun::write_report() {
-  RunReport final_report = report_;
-  final_report.host_ns = monotonic_ns() - begin_ns_;
-  final_report.region_path.clear();
-  report_ = final_report;
-  reported_ = true;
-  if (auto written = write_run_report(directory_, final_report); !written)
-    note_file_error(written.error());
-}
-
-void ActiveRun::remove_region() {
-  ::unlink(region_.path.c_str());
-  region_.path.clear();
 }
 
 }  // namespace tidemark

@@ -251,16 +251,20 @@ std::string describe_clock(const RunClock& clock) {
   return {buffer.GetString(), buffer.GetSize()};
 }
 
-// Later chunks know more; anchors add up.
+// The newest chunk knows the rate best; anchors add up.
 RunClock read_clock(CaptureReader& reader) {
   RunClock clock;
+  std::uint64_t newest = 0;
   for (const auto& chunk : reader.chunks()) {
     if (chunk.type != static_cast<std::uint16_t>(ChunkType::kClock)) continue;
     const auto document = parse(reader, chunk);
     if (!document) continue;
     clock.launch_ticks = std::max(clock.launch_ticks, get_decimal(*document, "launch_ticks"));
     clock.finish_ticks = std::max(clock.finish_ticks, get_decimal(*document, "finish_ticks"));
-    clock.ticks_per_second = get_u64(*document, "ticks_per_second", clock.ticks_per_second);
+    if (chunk.sequence >= newest) {
+      newest = chunk.sequence;
+      clock.ticks_per_second = get_u64(*document, "ticks_per_second", clock.ticks_per_second);
+    }
     const auto* anchors = get_member(*document, "anchors");
     if (anchors == nullptr || !anchors->IsArray()) continue;
     for (const auto& anchor : anchors->GetArray())

@@ -72,6 +72,10 @@ std::vector<std::vector<unsigned char>> snapshot_outputs(const HangState& state,
                                                          const SnapshotLimits& limits = {});
 
 std::string to_json(const HangState& state);
+// The same state with the tasks that units were at and some of the oldest, for a disk that has no
+// room for all; its JSON takes at most hang_state_bytes.
+HangState cut_hang_state(HangState state);
+std::uint64_t hang_state_bytes(const UnitCounts& units, std::size_t lanes);
 std::optional<HangState> parse_hang_state(const std::string& json);
 
 // A unit in words: "orchestrator", "scheduler 0", "core 3".

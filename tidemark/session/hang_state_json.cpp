@@ -159,6 +159,38 @@ std::string to_json(const HangState& state) {
   return {buffer.GetString(), buffer.GetSize()};
 }
 
+namespace {
+
+constexpr std::size_t kTasksWhenCut = 256;
+constexpr std::size_t kWaitersWhenCut = 16;
+constexpr std::size_t kTextWhenCut = 256;
+constexpr std::uint64_t kUnitJsonBytes = 16 * 21;  // a row of numbers
+constexpr std::uint64_t kTaskJsonBytes = 1024;
+constexpr std::uint64_t kOtherJsonBytes = 48ull << 10;  // kernels, rings, messages
+
+}  // namespace
+
+HangState cut_hang_state(HangState state) {
+  std::stable_partition(state.tasks.begin(), state.tasks.end(), [&](const StuckTask& task) {
+    return std::any_of(state.lines.begin(), state.lines.end(),
+                       [&](const UnitImage& line) { return line.task_id == task.id; });
+  });
+  state.tasks_cut = state.tasks_cut || state.tasks.size() > kTasksWhenCut;
+  if (state.tasks.size() > kTasksWhenCut) state.tasks.resize(kTasksWhenCut);
+  for (auto& task : state.tasks) {
+    if (task.waiters.size() > kWaitersWhenCut) task.waiters.resize(kWaitersWhenCut);
+    if (task.site.size() > kTextWhenCut) task.site.resize(kTextWhenCut);
+  }
+  for (auto& kernel : state.kernels)
+    if (kernel.size() > kTextWhenCut) kernel.resize(kTextWhenCut);
+  return state;
+}
+
+std::uint64_t hang_state_bytes(const UnitCounts& units, std::size_t lanes) {
+  return kOtherJsonBytes + units.total() * kUnitJsonBytes + kTasksWhenCut * kTaskJsonBytes +
+         lanes * 8;
+}
+
 std::optional<HangState> parse_hang_state(const std::string& text) {
   rapidjson::Document json;
   json.Parse<rapidjson::kParseIterativeFlag>(text.data(), text.size());

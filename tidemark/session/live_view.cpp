@@ -4,9 +4,11 @@
 #include <filesystem>
 
 #include "tidemark/base/monotonic_clock.h"
+#include "tidemark/capture/capture_writer.h"
 #include "tidemark/device/sim/sim_env.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/description.h"
+#include "tidemark/session/output_directory.h"
 #include "tidemark/session/status_image.h"
 
 namespace tidemark {
@@ -60,6 +62,7 @@ Expected<LiveRun> LiveRun::attach(const std::string& directory) {
   auto report = read_run_report(directory);
   if (!report) return tl::unexpected(report.error());
   run.report_ = std::move(*report);
+  run.directory_ = directory;
   if (run.report_.status != "running")
     return failure(ErrorKind::kUsage, "{}: the run is over (status '{}')", directory,
                    run.report_.status);
@@ -99,10 +102,13 @@ std::optional<LiveView> LiveRun::look() {
   }
   for (auto& [id, stream] : streams) view.streams.push_back(std::move(stream));
   const std::uint64_t device = offsetof(RegionHeader, device);
-  view.host_alive = is_alive({plan_.identity.host_pid, plan_.identity.host_start_time});
+  // Pids of another namespace mean nothing here; the lock of the capture does.
+  const bool same_pids = report_.pid_namespace == 0 || report_.pid_namespace == pid_namespace();
+  view.host_alive = same_pids ? is_alive({plan_.identity.host_pid, plan_.identity.host_start_time})
+                              : is_being_written(directory_ + "/" + kCaptureFile);
   view.device_alive =
-      is_alive({port_.load32(device + offsetof(RegionDeviceWords, device_pid)),
-                port_.load(device + offsetof(RegionDeviceWords, device_start_time))});
+      !same_pids || is_alive({port_.load32(device + offsetof(RegionDeviceWords, device_pid)),
+                              port_.load(device + offsetof(RegionDeviceWords, device_start_time))});
   if (layout.shape.status_bytes >= sizeof(RuntimeStatus)) {
     const StatusImage image = read_status(port_, layout);
     const RuntimeShape& shape = image.status().shape;

@@ -43,6 +43,7 @@ class LiveRun {
   [[nodiscard]] std::optional<LiveView> look();
 
  private:
+  std::string directory_;
   RunReport report_;
   RegionFile file_;
   RegionPort port_;

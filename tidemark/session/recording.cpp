@@ -20,10 +20,9 @@ Expected<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& op
   request.launch.lanes = options.lanes;
   request.lanes_have_policies = true;
   request.isolation = Isolation::kThread;
-  request.output_dir = options.output_dir.empty()
-                           ? default_output_directory(options.name, request.case_name)
-                           : options.output_dir;
+  request.output_dir = options.output_dir;
   request.force = options.force;
+  request.sync = options.sync;
   request.page_bytes = options.page_bytes;
   request.pool_bytes = options.pool_bytes;
   request.drain_threads = options.drain_threads;
@@ -50,6 +49,7 @@ Expected<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& op
   if (recording->own_clock_) words.launch_ticks.store_release(SimEnv::now_ticks());
   recording->run_->start_drainer();
   if (recording->own_clock_) recording->run_->note_clock(sample_sim_clock());
+  recording->run_->started();
   return recording;
 }
 
@@ -60,8 +60,9 @@ void Recording::note_clock(const ClockSample& sample) {
   run_->note_clock(sample);
 }
 
+// In a child of a fork the run goes without a word: it is the parent's.
 Recording::~Recording() {
-  if (run_ && !finished_) (void)finish();
+  if (run_ && !finished_ && run_->is_owner()) (void)finish();
 }
 
 Expected<LaneIndex> Recording::claim_lane(StreamId stream, std::uint32_t record_bytes,
@@ -101,6 +102,8 @@ void Recording::abandon() {
 
 Expected<RunReport> Recording::finish(const std::string& device_fault) {
   if (finished_) return failure(ErrorKind::kUsage, "the recording is finished already");
+  if (!run_->is_owner())
+    return failure(ErrorKind::kUsage, "the recording belongs to the process that started it");
   finished_ = true;
   if (own_clock_) {
     region_.header().device.finish_ticks.store_release(SimEnv::now_ticks());
@@ -116,8 +119,8 @@ Expected<RunReport> Recording::finish(const std::string& device_fault) {
                                     .hint = "what was recorded before it is in the capture"};
   run_->close_capture();
   run_->report().exit_code = decide_exit_code(run_->report(), run_->file_error());
-  run_->write_report();
-  run_->remove_region();
+  run_->end();
+  if (run_->keeps_region()) return failure(ErrorKind::kFile, "{}", kept_region_text(*run_));
   if (!run_->file_error().empty()) return failure(ErrorKind::kFile, "{}", run_->file_error());
   return run_->report();
 }

@@ -8,6 +8,8 @@
 //   recording->finish();
 #pragma once
 
+#include <unistd.h>
+
 #include <memory>
 #include <mutex>
 #include <string>
@@ -28,6 +30,7 @@ struct RecordingOptions {
   std::string output_dir;
   std::string name = "recording";
   bool force = false;
+  bool sync = true;                   // finish() returns when the files are on stable storage
   std::uint32_t max_lanes = 16;       // to be opened at run time
   Overflow policy = Overflow::kWait;  // kKeepLast is not for lanes opened at run time
   // Lanes 0, 1, … that are planned already, for producers that cannot ask for one (a kernel).
@@ -41,26 +44,34 @@ struct RecordingOptions {
   std::uint32_t drain_timeout_ms = 30'000;
 };
 
-// A lane of the calling program; closes itself. One thread at a time writes into it.
+// A lane of the calling program; closes itself. One thread at a time writes into it. In a child of
+// a fork it is nobody's: the region is not mapped there.
 template <class Writer>
 class OwnedLane : public Writer {
  public:
   OwnedLane() = default;  // disabled
   OwnedLane(const RegionView* region, LaneIndex lane) : Writer(region, lane) {}
-  OwnedLane(OwnedLane&& other) noexcept : Writer(other) { other.disown(); }
+  OwnedLane(OwnedLane&& other) noexcept : Writer(other), owner_pid_(other.owner_pid_) {
+    other.disown();
+  }
   OwnedLane& operator=(OwnedLane&& other) noexcept {
     if (this == &other) return *this;
-    this->close();
+    close_own();
     static_cast<Writer&>(*this) = other;
+    owner_pid_ = other.owner_pid_;
     other.disown();
     return *this;
   }
   OwnedLane(const OwnedLane&) = delete;
   OwnedLane& operator=(const OwnedLane&) = delete;
-  ~OwnedLane() { this->close(); }
+  ~OwnedLane() { close_own(); }
 
  private:
   void disown() { static_cast<Writer&>(*this) = Writer(); }
+  void close_own() {
+    if (owner_pid_ == ::getpid()) this->close();
+  }
+  int owner_pid_ = ::getpid();
 };
 
 class Recording {

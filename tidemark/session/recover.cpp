@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/session/recover.h"
 
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,13 +8,17 @@
 #include <filesystem>
 
 #include "tidemark/base/fault_point.h"
+#include "tidemark/base/file_size_signal.h"
 #include "tidemark/capture/capture_ledger.h"
 #include "tidemark/capture/capture_writer.h"
 #include "tidemark/collect/leftover_pages.h"
 #include "tidemark/schema/stream_registry.h"
+#include "tidemark/session/active_run.h"
+#include "tidemark/session/dead_region.h"
 #include "tidemark/session/description.h"
 #include "tidemark/session/output_directory.h"
 #include "tidemark/session/report_lanes.h"
+#include "tidemark/session/run_owner.h"
 #include "tidemark/session/runtime_report.h"
 
 namespace tidemark {
@@ -23,83 +26,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint32_t kEndDeviceMs = 5000;
-constexpr int kLockTries = 400;
-constexpr int kHostGoneTries = 50;
-constexpr int kDeviceLeavesTries = 350;  // a little longer than the supervisor's patience
-constexpr long kTryPauseNs = 10'000'000;
-
-ProcessIdentity device_of(const RegionPort& port) {
-  const std::uint64_t device = offsetof(RegionHeader, device);
-  return {.pid = port.load32(device + offsetof(RegionDeviceWords, device_pid)),
-          .start_time = port.load(device + offsetof(RegionDeviceWords, device_start_time))};
-}
-
-// The region of a run whose processes are all gone, locked.
-struct DeadRegion {
-  RegionFile file;
-  RegionPort port;
-  RegionPlan plan;
-};
-
-void pause_between_tries() {
-  const timespec pause{.tv_sec = 0, .tv_nsec = kTryPauseNs};
-  ::nanosleep(&pause, nullptr);
-}
-
-// A host that was killed a moment ago is still seen until the system has taken it apart.
-bool is_gone(const ProcessIdentity& host) {
-  for (int attempt = 1; is_alive(host); ++attempt) {
-    if (attempt == kHostGoneTries) return false;
-    pause_between_tries();
-  }
-  return true;
-}
-
-// Processes that are on their way out hold the lock for a moment longer.
-Expected<RegionFile> lock_when_free(const std::string& path) {
-  for (int attempt = 1;; ++attempt) {
-    auto file = open_region_file(path, RegionLock::kExclusive);
-    if (file || attempt == kLockTries) return file;
-    pause_between_tries();
-  }
-}
-
-// A device that keeps its pages brings over what it has when it sees that the host is gone, and
-// leaves or is ended by its supervisor.
-void let_device_finish(const ProcessIdentity& device) {
-  for (int attempt = 0; attempt < kDeviceLeavesTries && is_alive(device); ++attempt)
-    pause_between_tries();
-}
-
-Expected<DeadRegion> take_region(const std::string& path, std::uint64_t run_id, bool keeps_pages) {
-  DeadRegion dead;
-  {
-    auto looked_at = open_region_file(path, RegionLock::kNone);
-    if (!looked_at) return tl::unexpected(looked_at.error());
-    auto port = RegionPort::open(*looked_at, Transport::kCopied);
-    if (!port) return tl::unexpected(port.error());
-    auto plan = read_plan(*port, path);
-    if (!plan) return tl::unexpected(plan.error());
-    if (plan->identity.run_id != run_id)
-      return failure(ErrorKind::kDamage, "{} belongs to another run", path);
-    const ProcessIdentity host{plan->identity.host_pid, plan->identity.host_start_time};
-    if (!is_gone(host))
-      return failure(ErrorKind::kUsage, "the run is still going on (host process {})", host.pid);
-    if (keeps_pages) let_device_finish(device_of(*port));
-    if (!end_process(device_of(*port), kEndDeviceMs))
-      return failure(ErrorKind::kDevice, "the leftover device process {} does not end",
-                     device_of(*port).pid);
-    dead.plan = std::move(*plan);
-  }
-  auto file = lock_when_free(path);
-  if (!file) return tl::unexpected(file.error());
-  dead.file = std::move(*file);
-  auto port = RegionPort::open(dead.file, Transport::kCopied);
-  if (!port) return tl::unexpected(port.error());
-  dead.port = std::move(*port);
-  return dead;
-}
+constexpr int kForeignLockTries = 20;  // nobody here was seen to end
 
 // The capture of a killed run, opened for appending. A run killed before its description was
 // written gets it now, from the region and run.json.
@@ -111,8 +38,10 @@ struct OpenCapture {
   NameTexts names;
 };
 
-Expected<OpenCapture> open_capture(const std::string& path, const RunReport& report,
-                                   const RegionPlan* plan) {
+// `locked` is the file, if there is one.
+Expected<OpenCapture> open_capture(const std::string& path, UniqueFd locked,
+                                   const RunReport& report, const RegionPlan* plan,
+                                   const CaptureSpace::Options& space) {
   OpenCapture open;
   if (plan != nullptr) {
     open.description = {.run = report,
@@ -124,9 +53,8 @@ Expected<OpenCapture> open_capture(const std::string& path, const RunReport& rep
   }
   std::vector<IndexEntry> known;
   bool described = false;
-  std::error_code code;
-  if (!fs::exists(path, code)) {
-    auto writer = CaptureWriter::create(path, report.run_id);
+  if (!locked.valid()) {
+    auto writer = CaptureWriter::create(path, report.run_id, space);
     if (!writer) return tl::unexpected(writer.error());
     open.writer = std::move(*writer);
   } else {
@@ -146,7 +74,8 @@ Expected<OpenCapture> open_capture(const std::string& path, const RunReport& rep
       open.clock = read_clock(*reader);
       open.names = read_names(*reader);
     }
-    auto writer = CaptureWriter::append_to(path, report.run_id, std::move(known));
+    auto writer =
+        CaptureWriter::append_to(std::move(locked), path, report.run_id, std::move(known), space);
     if (!writer) return tl::unexpected(writer.error());
     open.writer = std::move(*writer);
   }
@@ -162,11 +91,6 @@ Expected<OpenCapture> open_capture(const std::string& path, const RunReport& rep
   return open;
 }
 
-bool keeps_its_pages(const RunReport& report) {
-  const Platform* platform = find_platform(report.platform);
-  return platform != nullptr && platform->transport == Transport::kPulled;
-}
-
 // Where the device kept its pages to itself: what neither capture nor region has of a lane.
 std::uint64_t lost_with_device(const CapturedLane& lane) {
   LaneLedger ledger = lane.ledger;
@@ -175,8 +99,10 @@ std::uint64_t lost_with_device(const CapturedLane& lane) {
   return ledger.counts().unaccounted;
 }
 
-// Appends what only the region has and closes the ledgers with its words.
-void merge_region(const DeadRegion& region, OpenCapture& open, RecoverResult& result) {
+// Appends the pages that only the region has and closes the ledgers with its words. Returns the
+// lanes as they are written at the end.
+std::vector<unsigned char> merge_region(const DeadRegion& region, OpenCapture& open,
+                                        RecoverResult& result) {
   std::vector<LaneLedger> ledgers;
   for (const auto& lane : open.ledger.lanes) ledgers.push_back(lane.ledger);
   ledgers.resize(region.plan.lanes.size());
@@ -207,6 +133,12 @@ void merge_region(const DeadRegion& region, OpenCapture& open, RecoverResult& re
                             .reserved = {}};
     std::memcpy(records.data() + lane * sizeof(record), &record, sizeof(record));
   }
+  return records;
+}
+
+// Everything else that only the region knows, and the end of the capture.
+Expected<void> close_capture(const DeadRegion& region, const std::vector<unsigned char>& lanes,
+                             OpenCapture& open, RecoverResult& result) {
   const std::uint64_t device = offsetof(RegionHeader, device);
   open.clock.launch_ticks = region.port.load(device + offsetof(RegionDeviceWords, launch_ticks));
   open.clock.finish_ticks = region.port.load(device + offsetof(RegionDeviceWords, finish_ticks));
@@ -220,8 +152,9 @@ void merge_region(const DeadRegion& region, OpenCapture& open, RecoverResult& re
   open.names.merge(read_names(region.port, region.plan.layout));
   RunClock news = open.clock;
   news.anchors = unseen;
-  const auto note = [&](const Expected<void>& put) {
-    if (!put && result.file_error.empty()) result.file_error = put.error().message;
+  Expected<void> all;
+  const auto note = [&](Expected<void> put) {
+    if (!put && all) all = std::move(put);
   };
   note(open.writer->append_closing_text(ChunkType::kClock, describe_clock(news)));
   note(open.writer->append_closing_text(ChunkType::kNames, describe_names(open.names)));
@@ -231,13 +164,29 @@ void merge_region(const DeadRegion& region, OpenCapture& open, RecoverResult& re
   RunReport ending = result.report;
   ending.status = "recovered";
   note(open.writer->append_closing_text(ChunkType::kOutcome, describe_outcome(ending)));
-  note(open.writer->append_lanes(records, true));
+  note(open.writer->append_lanes(lanes, true));
+  return all;
+}
+
+// Nothing of the region is missing in the capture afterwards; an error otherwise.
+Expected<void> complete_capture(const DeadRegion* region, OpenCapture& open, RecoverResult& result,
+                                bool sync) {
+  if (region != nullptr) {
+    const auto lanes = merge_region(*region, open, result);
+    if (open.writer->refused_bytes() > 0)
+      return failure(ErrorKind::kFile, "{}", open.writer->error());
+    if (auto closed = close_capture(*region, lanes, open, result); !closed) return closed;
+  }
+  finish_lanes(open.ledger);
+  if (auto finished = open.writer->finish(); !finished) return finished;
+  return sync ? open.writer->sync() : Expected<void>();
 }
 
 void fill_report(const OpenCapture& open, RunReport& report) {
   report.status = "recovered";
   report.ticks_per_second = open.clock.ticks_per_second;
   report.anchors = open.clock.anchors;
+  thin_anchors(report.anchors);
   if (open.clock.finish_ticks > open.clock.launch_ticks)
     report.device_ns = report.ticks_to_ns(open.clock.finish_ticks - open.clock.launch_ticks);
   for (LaneIndex lane = 0; lane < open.ledger.lanes.size(); ++lane) {
@@ -254,63 +203,126 @@ void remove_leftover_region(std::uint64_t run_id) {
   const std::string path = region_path(run_id);
   std::error_code code;
   if (!fs::exists(path, code)) return;
-  if (auto file = lock_when_free(path)) ::unlink(path.c_str());
+  if (auto file = lock_region(path)) ::unlink(path.c_str());
+}
+
+RecoverResult complete(RunReport report) {
+  remove_leftover_region(report.run_id);
+  RecoverResult result;
+  result.already_complete = true;
+  result.exit_code = report.status == "recovered" ? report.exit_code : 0;
+  result.report = std::move(report);
+  return result;
+}
+
+// The capture of a run that is over, locked; not valid if the run has none.
+Expected<UniqueFd> lock_capture_of(const std::string& path, const RunReport& report, HostIs host) {
+  std::error_code code;
+  if (!fs::exists(path, code)) return UniqueFd();
+  auto locked = lock_when_free([&] { return lock_capture(path); },
+                               host == HostIs::kGone ? kLockTries : kForeignLockTries);
+  if (locked || locked.error().kind != ErrorKind::kUsage) return locked;
+  if (host == HostIs::kGone)
+    return failure(ErrorKind::kUsage, "{}: another recovery is at work on this run",
+                   locked.error().message);
+  return still_going_on(report);
+}
+
+// Whether what is here proves that the run is over. A region whose lock can be taken does.
+Expected<void> prove_over(const RunReport& report, HostIs host, bool has_region,
+                          const RecoverOptions& options) {
+  if (host == HostIs::kAlive) return still_going_on(report);
+  if (host != HostIs::kUnknown || has_region || options.host_is_gone) return {};
+  return failure(ErrorKind::kUsage,
+                 "cannot tell from here whether the run is over: it belongs to {}, and its region "
+                 "{} is not in this machine's or container's shared memory; recover it there, or "
+                 "add --host-is-gone if you know that its host process is gone for good",
+                 owner_text(report), region_path(report.run_id));
+}
+
+RecoverResult keep_region(RecoverResult result, const std::string& directory,
+                          const std::string& why, std::uint64_t missing_bytes) {
+  result.incomplete = true;
+  result.exit_code = 5;
+  result.report.status = "running";
+  result.file_error = fmt::format(
+      "{}; nothing was removed: free {} and run 'tidemark recover {}' "
+      "again",
+      why, space_text(missing_bytes), directory);
+  return result;
+}
+
+// Artifacts and report; the capture is whole.
+RecoverResult finish_recovery(RecoverResult result, const std::string& directory,
+                              const RecoverOptions& options, ReportFile& report_file) {
+  RunReport& report = result.report;
+  report.status = "recovered";
+  if (options.export_artifacts)
+    if (auto exported = options.export_artifacts(directory, report); !exported)
+      result.file_error = exported.error().message;
+  fault_point(FaultPoint::kReport);
+  report.region_path.clear();
+  report.exit_code = result.exit_code = decide_exit_code(report, result.file_error);
+  if (auto written = report_file.replace(report, options.sync); !written)
+    return keep_region(std::move(result), directory, written.error().message, 0);
+  return result;
 }
 
 }  // namespace
 
-Expected<RecoverResult> recover_run(const std::string& directory,
-                                    const ExportArtifacts& export_artifacts) {
+Expected<RecoverResult> recover_run(const std::string& directory, const RecoverOptions& options) {
+  make_file_size_limit_an_error();
   auto started = read_run_report(directory);
   if (!started) return tl::unexpected(started.error());
+  if (started->status != "running") return complete(std::move(*started));
+  // Also before it has a region: a run that is only beginning is not one to finish.
+  const HostIs host = look_for_host(*started);
+  if (host == HostIs::kAlive) return still_going_on(*started);
+  const std::string capture_path = directory + "/" + kCaptureFile;
+  auto capture = lock_capture_of(capture_path, *started, host);
+  if (!capture) return tl::unexpected(capture.error());
+  // Another recovery may have finished it while this one waited.
+  started = read_run_report(directory);
+  if (!started) return tl::unexpected(started.error());
+  if (started->status != "running") return complete(std::move(*started));
+
   RecoverResult result;
   result.report = std::move(*started);
   RunReport& report = result.report;
-  if (report.status != "running") {
-    remove_leftover_region(report.run_id);
-    result.already_complete = true;
-    result.exit_code = report.status == "recovered" ? report.exit_code : 0;
-    return result;
-  }
-
-  // Also before it has a region: a run that is only beginning is not one to finish.
-  if (report.boot_id == boot_id() && !is_gone(report.host))
-    return failure(ErrorKind::kUsage, "the run is still going on (host process {})",
-                   report.host.pid);
   // The path follows from the run id; run.json is not believed where it names other files.
   const std::string path = region_path(report.run_id);
-  const std::string capture_path = directory + "/" + kCaptureFile;
+  const bool same_boot = report.boot_id == boot_id();
   std::error_code code;
-  const bool has_region = report.boot_id == boot_id() && fs::exists(path, code);
-  const bool has_capture = fs::exists(capture_path, code);
+  const bool has_region = same_boot && fs::exists(path, code);
+  if (auto over = prove_over(report, host, has_region, options); !over)
+    return tl::unexpected(over.error());
   DeadRegion region;
   if (has_region) {
-    auto taken = take_region(path, report.run_id, keeps_its_pages(report));
+    auto taken = take_region(path, report, host == HostIs::kGone);
     if (!taken) return tl::unexpected(taken.error());
     region = std::move(*taken);
     report_tasks(region.port, region.plan.layout, report);
   }
-  if (has_region || has_capture) {
-    auto open = open_capture(capture_path, report, has_region ? &region.plan : nullptr);
-    if (!open) return tl::unexpected(open.error());
-    if (has_region) merge_region(region, *open, result);
-    finish_lanes(open->ledger);
-    if (auto closed = open->writer->finish(); !closed && result.file_error.empty())
-      result.file_error = closed.error().message;
-    fill_report(*open, report);
+  auto report_file =
+      ReportFile::reserve(directory, report.run_id, has_region ? region.plan.lanes.size() : 0);
+  if (!report_file) return keep_region(result, directory, report_file.error().message, 0);
+  OpenCapture open;  // holds the lock until the report is in place
+  if (has_region || capture->valid()) {
+    CaptureSpace::Options space;
+    if (options.capture_limit != 0) space.mapping_bytes = options.capture_limit;
+    auto opened = open_capture(capture_path, std::move(*capture), report,
+                               has_region ? &region.plan : nullptr, space);
+    if (!opened && opened.error().kind != ErrorKind::kFile) return tl::unexpected(opened.error());
+    if (!opened) return keep_region(result, directory, opened.error().message, 0);
+    open = std::move(*opened);
+    if (auto whole = complete_capture(has_region ? &region : nullptr, open, result, options.sync);
+        !whole)
+      return keep_region(result, directory, whole.error().message, open.writer->refused_bytes());
+    fill_report(open, report);
     report.loss_known = has_region;
   }
-  report.status = "recovered";
-  if (export_artifacts)
-    if (auto exported = export_artifacts(directory, report); !exported && result.file_error.empty())
-      result.file_error = exported.error().message;
-  fault_point(FaultPoint::kReport);
-  report.region_path.clear();
-  report.exit_code = decide_exit_code(report, result.file_error);
-  if (auto written = write_run_report(directory, report); !written)
-    return tl::unexpected(written.error());
-  if (has_region) ::unlink(path.c_str());
-  result.exit_code = report.exit_code;
+  result = finish_recovery(std::move(result), directory, options, *report_file);
+  if (has_region && !result.incomplete) ::unlink(path.c_str());
   return result;
 }
 

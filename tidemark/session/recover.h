@@ -15,6 +15,9 @@ namespace tidemark {
 struct RecoverResult {
   RunReport report;
   bool already_complete = false;
+  // The file system refused records, which are still in the region: the run keeps both it and its
+  // status `running`, and another recovery goes on where this one stopped.
+  bool incomplete = false;
   std::string file_error;
   std::uint64_t recovered_pages = 0;
   int exit_code = 0;
@@ -23,8 +26,18 @@ struct RecoverResult {
 using ExportArtifacts =
     std::function<Expected<void>(const std::string& directory, RunReport& report)>;
 
-Expected<RecoverResult> recover_run(const std::string& directory,
-                                    const ExportArtifacts& export_artifacts);
+struct RecoverOptions {
+  ExportArtifacts export_artifacts = {};
+  // Whoever asks knows that the run is over, where this process cannot know it: the run was made on
+  // another host, or in another container whose shared memory cannot be seen from here.
+  bool host_is_gone = false;
+  bool sync = true;
+  std::uint64_t capture_limit = 0;  // a fault for tests: as for a run
+};
+
+// Refuses (kUsage) a run that is going on, or that cannot be proven to be over, and names its
+// owner.
+Expected<RecoverResult> recover_run(const std::string& directory, const RecoverOptions& options);
 
 // A region file left in shared memory.
 struct StaleRegion {

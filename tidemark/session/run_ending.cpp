@@ -4,7 +4,12 @@
 #include <poll.h>
 #include <string.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "tidemark/base/monotonic_clock.h"
+#include "tidemark/base/watched_time.h"
+#include "tidemark/session/anchor_times.h"
 #include "tidemark/session/hang_text.h"
 #include "tidemark/session/runtime_report.h"
 #include "tidemark/session/status_image.h"
@@ -13,7 +18,8 @@ namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kLookMs = 100;
-constexpr std::uint32_t kAnchorEveryMs = 1000;
+constexpr std::uint64_t kStepMaxNs = 5 * kLookMs * 1'000'000ull;  // of time charged for one look
+constexpr std::uint32_t kLooksPerNames = 10;
 constexpr std::uint32_t kHostSlackMs = 500;   // the device's own watchdogs speak first
 constexpr std::uint32_t kTeardownMs = 1000;   // for the units to leave after an error
 constexpr std::uint32_t kAbortWaitMs = 1000;  // without anything that moves
@@ -94,11 +100,51 @@ void note_clock(Device& device, ActiveRun& run) {
   run.note_device_anchors();
 }
 
+// A device that somebody else stopped (a signal, a debugger) is neither late nor hung: the run
+// waits and says so.
+class HeldDevice {
+ public:
+  // True while it is held.
+  bool look(const Device& device, ActiveRun& run, const RunRequest& request, std::uint64_t now_ns) {
+    const bool held = device.is_held();
+    if (held && since_ns_ == 0) {
+      since_ns_ = now_ns;
+      if (request.on_notice)
+        request.on_notice(fmt::format(
+            "the device process {} is stopped (a signal or a debugger); the run goes on when it is "
+            "continued",
+            device.process().pid));
+    } else if (!held && since_ns_ != 0) {
+      note(run, request, now_ns);
+    }
+    return held;
+  }
+  // In the report too.
+  void note(ActiveRun& run, const RunRequest& request, std::uint64_t now_ns) {
+    if (since_ns_ == 0) return;
+    if (request.on_notice) request.on_notice("the device process was continued");
+    run.report().warnings.push_back(
+        {.code = 0,
+         .name = "DEVICE_STOPPED",
+         .error_class = "warning",
+         .message = fmt::format("the device process was stopped from outside for {:.1f} s",
+                                static_cast<double>(now_ns - since_ns_) / 1e9),
+         .hint = "a signal (SIGSTOP, SIGTTIN) or a debugger; the time counts for no limit"});
+    since_ns_ = 0;
+  }
+
+ private:
+  std::uint64_t since_ns_ = 0;
+};
+
 Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request,
                        const SignalWatch& signals) {
-  const std::uint64_t begin_ns = monotonic_ns();
   const std::uint32_t timeout_ms = op_timeout_ms(request);
-  std::uint64_t next_anchor_ms = kAnchorEveryMs;
+  WatchedTime time(kStepMaxNs);
+  time.look(monotonic_ns());
+  HeldDevice held;
+  AnchorTimes anchor_times;
+  std::uint64_t looks = 0;
   bool first_look = true;
   std::optional<HostWatchdog> watchdog;
   if (request.launch.runtime) {
@@ -106,27 +152,30 @@ Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request
     watchdog.emplace(&run.port(), run.plan().layout, config.units(),
                      config.task_timeout_ms == 0 ? 0 : config.task_timeout_ms + kHostSlackMs);
   }
+  const auto over = [&](Ending ending) {
+    if (!device.is_held()) held.note(run, request, monotonic_ns());
+    return ending;
+  };
   for (;;) {
     pollfd watched[2] = {{device.wait_fd(), POLLIN, 0}, {signals.fd(), POLLIN, 0}};
     // The first look is early: the epoch of a run that is killed soon is then in its capture.
-    ::poll(watched, 2, first_look ? 5 : kLookMs);
-    if (signals.signal() != 0) return {.signal = signals.signal()};
-    if (auto exit = device.wait(0)) return {.exit = exit};
-    const std::uint64_t now_ns = monotonic_ns();
-    const std::uint64_t elapsed_ms = (now_ns - begin_ns) / 1'000'000;
-    if (timeout_ms > 0 && elapsed_ms >= timeout_ms) return {.timed_out = true};
-    if (watchdog) {
+    ::poll(watched, 2, std::exchange(first_look, false) ? 5 : kLookMs);
+    if (signals.signal() != 0) return over({.signal = signals.signal()});
+    if (auto exit = device.wait(0)) return over({.exit = exit});
+    // Time in which nobody looked, or in which the device was held, is charged to nobody.
+    const bool is_held = held.look(device, run, request, monotonic_ns());
+    if (is_held) time.pass(monotonic_ns());
+    const std::uint64_t now_ns = is_held ? time.watched() : time.look(monotonic_ns());
+    const std::uint64_t elapsed_ms = now_ns / 1'000'000;
+    if (timeout_ms > 0 && elapsed_ms >= timeout_ms) return over({.timed_out = true});
+    if (watchdog && !is_held) {
       // An error is latched and somebody does not leave.
       if (const auto ms = watchdog->latched_ms(now_ns); ms && *ms >= kTeardownMs)
-        return {.had_its_time = true};
-      if (auto finding = watchdog->look(now_ns)) return {.finding = finding};
+        return over({.had_its_time = true});
+      if (auto finding = watchdog->look(now_ns)) return over({.finding = finding});
     }
-    if (first_look || elapsed_ms >= next_anchor_ms) {
-      note_clock(device, run);
-      run.note_names();
-      if (!first_look) next_anchor_ms += kAnchorEveryMs;
-      first_look = false;
-    }
+    if (anchor_times.is_due(elapsed_ms)) note_clock(device, run);
+    if (looks++ % kLooksPerNames == 0) run.note_names();
     if (request.on_progress) {
       const TaskCounts tasks = read_task_counts(run.port(), run.plan().layout);
       request.on_progress({.elapsed_ms = elapsed_ms,

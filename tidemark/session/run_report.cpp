@@ -133,6 +133,15 @@ std::uint64_t RunReport::ticks_to_ns(std::uint64_t ticks) const {
                                     static_cast<long double>(ticks_per_second));
 }
 
+void thin_anchors(std::vector<ClockSample>& anchors) {
+  while (anchors.size() > kAnchorsMax) {
+    std::vector<ClockSample> kept;
+    for (std::size_t i = 0; i < anchors.size(); i += 2) kept.push_back(anchors[i]);
+    if (anchors.size() % 2 == 0) kept.push_back(anchors.back());
+    anchors = std::move(kept);
+  }
+}
+
 std::string run_id_text(std::uint64_t run_id) { return fmt::format("{:016x}", run_id); }
 
 const char* to_text(Overflow overflow) {
@@ -179,6 +188,8 @@ std::string to_json(const RunReport& report) {
     put(json, "boot_id", report.boot_id);
     put(json, "host_pid", report.host.pid);
     put(json, "host_start_time", report.host.start_time);
+    put(json, "host_name", report.host_name);
+    put(json, "pid_namespace", report.pid_namespace);
     json.EndObject();
   }
   put(json, "exit_code", report.exit_code);

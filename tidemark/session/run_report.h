@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tidemark/base/expected.h"
+#include "tidemark/base/unique_fd.h"
 #include "tidemark/collect/ledger.h"
 #include "tidemark/device/clock_sample.h"
 #include "tidemark/device/process_identity.h"
@@ -79,7 +80,9 @@ struct RunReport {
   std::string region_path;
   std::uint64_t region_bytes = 0;
   std::string boot_id;
-  ProcessIdentity host;  // whose run it is, until it has its report
+  ProcessIdentity host;             // whose run it is, until it has its report
+  std::string host_name;            // where that process is
+  std::uint64_t pid_namespace = 0;  // in which its pid means something
 
   int exit_code = 0;
   std::optional<RunError> error;
@@ -110,6 +113,38 @@ Expected<RunReport> parse_run_report(const std::string& text, const std::string&
 Expected<RunReport> read_run_report(const std::string& directory);
 // Replaces run.json by rename: readers see the old or the new one, never a part.
 Expected<void> write_run_report(const std::string& directory, const RunReport& report);
+
+// The place of a run's next run.json: a part file whose space is allocated before anything is
+// recorded, so that a disk that fills up meanwhile cannot keep the run from its report.
+class ReportFile {
+ public:
+  ReportFile() = default;
+  // Of a run with so many lanes.
+  static Expected<ReportFile> reserve(const std::string& directory, std::uint64_t run_id,
+                                      std::size_t lanes);
+  ReportFile(ReportFile&&) = default;
+  ReportFile& operator=(ReportFile&& other) noexcept;
+  ~ReportFile();  // without put: the part is removed
+
+  // Puts run.json in place, the first one of a directory: kUsage if there is one already.
+  Expected<void> put_first(const RunReport& report);
+  // Replaces run.json. `sync`: what it says is on stable storage when readers see it.
+  Expected<void> replace(const RunReport& report, bool sync);
+  // Leaves the part to another process.
+  void abandon() { fd_.reset(); }
+
+ private:
+  Expected<void> write(const RunReport& report);
+  void discard();
+
+  std::string directory_;
+  std::string part_;
+  UniqueFd fd_;
+};
+
+// As many as a run of any length needs; the first and the last one stay.
+inline constexpr std::size_t kAnchorsMax = 512;
+void thin_anchors(std::vector<ClockSample>& anchors);
 
 std::string run_id_text(std::uint64_t run_id);
 const char* to_text(Overflow overflow);

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "tidemark/base/file_mode.h"
 #include "tidemark/base/unique_fd.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/identity_json.h"
@@ -51,6 +52,10 @@ void parse_lanes(const rapidjson::Value& document, RunReport& report) {
   }
 }
 
+// Enough for what is not of lanes: anchors, messages, artifacts that were not made.
+constexpr std::uint64_t kReportBytes = 192ull << 10;
+constexpr std::uint64_t kReportBytesPerLane = 1280;
+
 std::uint64_t parse_hex(const std::string& text) {
   std::uint64_t value = 0;
   return std::sscanf(text.c_str(), "%lx", &value) == 1 ? value : 0;
@@ -75,6 +80,8 @@ Expected<RunReport> parse_run_report(const std::string& text, const std::string&
     report.boot_id = get_text(*region, "boot_id");
     report.host = {.pid = static_cast<std::uint32_t>(get_u64(*region, "host_pid")),
                    .start_time = get_u64(*region, "host_start_time")};
+    report.host_name = get_text(*region, "host_name");
+    report.pid_namespace = get_u64(*region, "pid_namespace");
   }
   report.exit_code = static_cast<int>(get_u64(document, "exit_code"));
   if (const auto* loss = get_member(document, "loss_known"); loss != nullptr && loss->IsBool())
@@ -98,21 +105,84 @@ Expected<RunReport> read_run_report(const std::string& directory) {
 }
 
 Expected<void> write_run_report(const std::string& directory, const RunReport& report) {
-  const std::string path = directory + "/run.json";
-  const std::string part = path + ".part";
+  auto file = ReportFile::reserve(directory, report.run_id, report.lanes.size());
+  if (!file) return tl::unexpected(file.error());
+  return file->replace(report, false);
+}
+
+Expected<ReportFile> ReportFile::reserve(const std::string& directory, std::uint64_t run_id,
+                                         std::size_t lanes) {
+  ReportFile file;
+  file.directory_ = directory;
+  // The run's own name: no other run writes it, and a recovery takes over what a kill left.
+  file.part_ = fmt::format("{}/run.json.{}.part", directory, run_id_text(run_id));
+  file.fd_ = create_file(file.part_, O_WRONLY | O_TRUNC | O_NOFOLLOW);
+  if (!file.fd_.valid()) return file_failure("create", file.part_);
+  const std::uint64_t bytes = kReportBytes + lanes * kReportBytesPerLane;
+  while (::fallocate(file.fd_.get(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)) != 0) {
+    if (errno == EINTR) continue;
+    if (errno == EOPNOTSUPP || errno == ENOSYS) break;  // then the disk must have room at the end
+    return file_failure("allocate", file.part_);
+  }
+  return file;
+}
+
+ReportFile& ReportFile::operator=(ReportFile&& other) noexcept {
+  discard();
+  directory_ = std::move(other.directory_);
+  part_ = std::move(other.part_);
+  fd_ = std::move(other.fd_);
+  return *this;
+}
+
+ReportFile::~ReportFile() { discard(); }
+
+void ReportFile::discard() {
+  if (fd_.valid()) ::unlink(part_.c_str());
+  fd_.reset();
+}
+
+Expected<void> ReportFile::write(const RunReport& report) {
   const std::string text = to_json(report) + "\n";
-  UniqueFd fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!fd.valid()) return file_failure("create", part);
   for (std::size_t done = 0; done < text.size();) {
-    const ssize_t put = ::write(fd.get(), text.data() + done, text.size() - done);
-    if (put < 0) {
-      auto error = file_failure("write", part);
-      ::unlink(part.c_str());
-      return error;
-    }
+    const ssize_t put =
+        ::pwrite(fd_.get(), text.data() + done, text.size() - done, static_cast<off_t>(done));
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return file_failure("write", part_);
     done += static_cast<std::size_t>(put);
   }
-  if (::rename(part.c_str(), path.c_str()) != 0) return file_failure("rename", part);
+  if (::ftruncate(fd_.get(), static_cast<off_t>(text.size())) != 0)
+    return file_failure("truncate", part_);
+  return {};
+}
+
+Expected<void> ReportFile::put_first(const RunReport& report) {
+  if (auto written = write(report); !written) return written;
+  const std::string path = directory_ + "/run.json";
+  if (::link(part_.c_str(), path.c_str()) != 0) {
+    if (errno == EEXIST) return failure(ErrorKind::kUsage, "{} exists", path);
+    // A file system without links has this instead.
+    if (::renameat2(AT_FDCWD, part_.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0)
+      return errno == EEXIST ? failure(ErrorKind::kUsage, "{} exists", path)
+                             : file_failure("create", path);
+    fd_.reset();
+    return {};
+  }
+  discard();
+  return {};
+}
+
+Expected<void> ReportFile::replace(const RunReport& report, bool sync) {
+  if (auto written = write(report); !written) return written;
+  if (sync && ::fsync(fd_.get()) != 0) return file_failure("sync", part_);
+  if (::rename(part_.c_str(), (directory_ + "/run.json").c_str()) != 0)
+    return file_failure("rename", part_);
+  fd_.reset();
+  if (!sync) return {};
+  // The new name itself. A file system that cannot sync a directory has nothing to lose there.
+  const UniqueFd directory(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.valid() && ::fsync(directory.get()) != 0 && errno == EIO)
+    return file_failure("sync", directory_);
   return {};
 }
 

@@ -58,8 +58,9 @@ struct RunRequest {
   Isolation isolation = Isolation::kProcess;
   std::uint32_t device = 0;
   std::uint64_t seed = 0;
-  std::string output_dir;
+  std::string output_dir;  // empty: a new one below outputs/
   bool force = false;
+  bool sync = true;  // the files are on stable storage before the run is reported as ended
 
   Overflow policy = Overflow::kWait;  // unless the stream has its own
   std::map<StreamId, Overflow> stream_policy;
@@ -71,12 +72,15 @@ struct RunRequest {
   std::uint32_t drain_timeout_ms = 30'000;
   std::optional<std::uint32_t> op_timeout_ms;  // 0: none; unset: the platform's
   DrainInjection inject;
-  bool check_results = true;  // with the workload's golden reference
+  std::uint64_t capture_limit = 0;  // a fault for tests: the capture finds no more space than this
+  bool check_results = true;        // with the workload's golden reference
 
   WorkloadLaunch launch;
 
   // Called while the run is under way, about ten times a second.
   std::function<void(const RunProgress&)> on_progress;
+  // What a person should know at once, in a sentence.
+  std::function<void(const std::string&)> on_notice;
   // Writes the artifacts of a finished capture and says in the report what it left out.
   std::function<Expected<void>(const std::string& directory, RunReport& report)> export_artifacts;
 };

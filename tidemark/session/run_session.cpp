@@ -79,6 +79,7 @@ Expected<RunResult> run_session(const RunRequest& request) {
                                          .memory = *memory ? &**memory : nullptr});
       !launched)
     return tl::unexpected(launched.error());
+  run.started();
   if (!builds_here) run.start_drainer();
   Ending ending = wait_for_device(**device, run, request, signals);
   const bool has_left = ending.exit.has_value();
@@ -88,6 +89,8 @@ Expected<RunResult> run_session(const RunRequest& request) {
     ending.exit = wind_down(**device, run, ending.had_its_time);
     note_clock(**device, run);
   }
+  // Nothing moves under the reader where the device can be held still.
+  if (!ending.exit) (*device)->hold();
   run.collect(!ended_well(ending.exit));
   if (const std::string fault = run.fault_text();
       !fault.empty() && report.error && report.error->message != fault)
@@ -99,7 +102,7 @@ Expected<RunResult> run_session(const RunRequest& request) {
   run.close_capture();
   judge_results(request, run, *memory);
 
-  if (request.export_artifacts)
+  if (request.export_artifacts && !run.keeps_region())
     if (auto exported = request.export_artifacts(run.directory(), report); !exported)
       run.note_file_error(exported.error());
   report.exit_code = decide_exit_code(report, run.file_error());
@@ -113,12 +116,16 @@ Expected<RunResult> run_session(const RunRequest& request) {
                                 "free space or choose another --output-prefix; what was "
                                 "written before it is readable"};
   fault_point(FaultPoint::kReport);
-  run.write_report();
-  run.remove_region();
-  const int exit_code = report.exit_code == 0 && !run.file_error().empty() ? 5 : report.exit_code;
+  run.end();
+  const bool keeps = run.keeps_region();
+  const std::string file_error = keeps ? kept_region_text(run) : run.file_error();
+  const int exit_code = keeps                                          ? 5
+                        : report.exit_code == 0 && !file_error.empty() ? 5
+                                                                       : report.exit_code;
   return RunResult{.report = report,
                    .directory = run.directory(),
-                   .file_error = run.file_error(),
+                   .file_error = file_error,
+                   .keeps_region = keeps,
                    .exit_code = exit_code};
 }
 

@@ -9,7 +9,8 @@ namespace tidemark {
 struct RunResult {
   RunReport report;
   std::string directory;
-  std::string file_error;  // what could not be written; empty if all was
+  std::string file_error;     // what could not be written; empty if all was
+  bool keeps_region = false;  // and is still in shared memory, for a recovery
   int exit_code = 0;
 };
 

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/session/dead_region.h"
+
+#include "tidemark/session/run_owner.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint32_t kEndDeviceMs = 5000;
+constexpr int kDeviceLeavesTries = 350;  // a little longer than the supervisor's patience
+
+// A device that keeps its pages brings over what it has when it sees that the host is gone, and
+// leaves or is ended by its supervisor.
+void let_device_finish(const ProcessIdentity& device) {
+  for (int attempt = 0; attempt < kDeviceLeavesTries && is_alive(device); ++attempt) {
+    const timespec pause{.tv_sec = 0, .tv_nsec = kTryPauseNs};
+    ::nanosleep(&pause, nullptr);
+  }
+}
+
+}  // namespace
+
+ProcessIdentity device_of(const RegionPort& port) {
+  const std::uint64_t device = offsetof(RegionHeader, device);
+  return {.pid = port.load32(device + offsetof(RegionDeviceWords, device_pid)),
+          .start_time = port.load(device + offsetof(RegionDeviceWords, device_start_time))};
+}
+
+Expected<RegionFile> lock_region(const std::string& path) {
+  return lock_when_free([&] { return open_region_file(path, RegionLock::kExclusive); }, kLockTries);
+}
+
+tl::unexpected<Error> still_going_on(const RunReport& report) {
+  return failure(ErrorKind::kUsage, "the run is still going on: {}", owner_text(report));
+}
+
+bool keeps_its_pages(const RunReport& report) {
+  const Platform* platform = find_platform(report.platform);
+  return platform != nullptr && platform->transport == Transport::kPulled;
+}
+
+Expected<DeadRegion> take_region(const std::string& path, const RunReport& report, bool here) {
+  DeadRegion dead;
+  {
+    auto looked_at = open_region_file(path, RegionLock::kNone);
+    if (!looked_at) return tl::unexpected(looked_at.error());
+    auto port = RegionPort::open(*looked_at, Transport::kCopied);
+    if (!port) return tl::unexpected(port.error());
+    auto plan = read_plan(*port, path);
+    if (!plan) return tl::unexpected(plan.error());
+    if (plan->identity.run_id != report.run_id)
+      return failure(ErrorKind::kDamage, "{} belongs to another run", path);
+    const ProcessIdentity host{plan->identity.host_pid, plan->identity.host_start_time};
+    if (here && !is_gone(host)) return still_going_on(report);
+    if (here && keeps_its_pages(report)) let_device_finish(device_of(*port));
+    if (here && !end_process(device_of(*port), kEndDeviceMs))
+      return failure(ErrorKind::kDevice, "the leftover device process {} does not end",
+                     device_of(*port).pid);
+    dead.plan = std::move(*plan);
+  }
+  auto file = lock_region(path);
+  if (!file && file.error().kind == ErrorKind::kUsage)
+    return failure(ErrorKind::kUsage, "{} ({})", file.error().message, owner_text(report));
+  if (!file) return tl::unexpected(file.error());
+  dead.file = std::move(*file);
+  auto port = RegionPort::open(dead.file, Transport::kCopied);
+  if (!port) return tl::unexpected(port.error());
+  dead.port = std::move(*port);
+  return dead;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The region that a killed run left in shared memory, taken over by a recovery: its device process
+// is ended, and its lock is held.
+#pragma once
+
+#include <time.h>
+
+#include <string>
+
+#include "tidemark/collect/leftover_pages.h"
+#include "tidemark/session/run_report.h"
+
+namespace tidemark {
+
+struct DeadRegion {
+  RegionFile file;
+  RegionPort port;
+  RegionPlan plan;
+};
+
+// `here`: the run's pids are pids of this process's namespace too.
+Expected<DeadRegion> take_region(const std::string& path, const RunReport& report, bool here);
+
+// Waits (bounded) until no process of the run holds the region.
+Expected<RegionFile> lock_region(const std::string& path);
+
+// What a recovery says of a run that is alive; names its owner.
+tl::unexpected<Error> still_going_on(const RunReport& report);
+
+// True where the device has the pages in memory of its own.
+bool keeps_its_pages(const RunReport& report);
+
+ProcessIdentity device_of(const RegionPort& port);
+
+inline constexpr int kLockTries = 400;
+inline constexpr long kTryPauseNs = 10'000'000;
+
+// Processes that are on their way out hold the lock for a moment longer, and so does a recovery
+// that was started beside this one.
+template <class Lock>
+auto lock_when_free(const Lock& lock, int tries) {
+  for (int attempt = 1;; ++attempt) {
+    auto locked = lock();
+    if (locked || locked.error().kind != ErrorKind::kUsage || attempt == tries) return locked;
+    const timespec pause{.tv_sec = 0, .tv_nsec = kTryPauseNs};
+    ::nanosleep(&pause, nullptr);
+  }
+}
+
+}  // namespace tidemark
