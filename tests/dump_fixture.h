@@ -115,6 +115,7 @@ class DumpFixture : public Streams {
     request.platform = find_platform(wish.platform);
     request.isolation = Isolation::kThread;
     request.output_dir = path(wish.directory);
+    request.sync = false;
     request.force = true;
     request.launch.program = Workload::kName;
     request.launch.kernels = workload.kernels;

@@ -121,6 +121,7 @@ class RecordedRun {
     request.platform = platform_;
     request.isolation = Isolation::kThread;
     request.output_dir = directory_;
+    request.sync = false;
     request.force = true;
     request.launch.program = kRecordedProgram;
     request.launch.lanes = runtime_lanes(config_);

@@ -24,6 +24,7 @@ inline RunResult write_task_run(const std::string& directory, std::uint32_t page
   request.platform = find_platform("sim");
   request.isolation = Isolation::kThread;
   request.output_dir = directory;
+  request.sync = false;
   request.force = true;
   request.page_bytes = page_bytes;
   request.launch.program = workload->name;

@@ -35,6 +35,7 @@ class Session : public testing::TestWithParam<const char*> {
     request.workload = kSyntheticProducer;
     request.platform = find_platform(platform);
     request.output_dir = directory_;
+    request.sync = false;
     request.force = true;
     request.launch = plan_synthetic_producer(options).value();
     return request;
