@@ -12,6 +12,7 @@
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/dump_files.h"
 #include "tidemark/cli/run_summary.h"
+#include "tidemark/cli/terminal.h"
 
 namespace tidemark::cli {
 namespace {
@@ -44,31 +45,31 @@ std::string shape_text(const DumpHeader& header) {
 std::string number(double value) { return fmt::format("{:.6g}", value); }
 
 void print_head(bool stats) {
-  fmt::print("  {:>5}  {:<12} {:<16} {:<6} {:>3} {:<6} {:<9} {:<16} {:>11}", "index", "task",
-             "kernel", "stage", "arg", "role", "dtype", "shape", "bytes");
+  print("  {:>5}  {:<12} {:<16} {:<6} {:>3} {:<6} {:<9} {:<16} {:>11}", "index", "task", "kernel",
+        "stage", "arg", "role", "dtype", "shape", "bytes");
   if (stats)
-    fmt::print(" {:>12} {:>12} {:>12} {:>6} {:>6} {:>8}  {}", "min", "max", "mean", "nan", "inf",
-               "zero", "hash");
-  fmt::print("\n");
+    print(" {:>12} {:>12} {:>12} {:>6} {:>6} {:>8}  {}", "min", "max", "mean", "nan", "inf", "zero",
+          "hash");
+  print("\n");
 }
 
 void print_entry(const RunCapture& run, std::size_t index, const DumpEntry& entry, bool stats) {
   const DumpHeader& header = entry.header;
   const auto dtype = static_cast<DType>(header.dtype);
-  fmt::print("  {:>5}  {:<12} {:<16} {:<6} {:>3} {:<6} {:<9} {:<16} {:>11}", index,
-             task_text(header.task_id), dump_kernel_name(run, header),
-             header.stage == 0   ? "before"
-             : header.stage == 1 ? "after"
-                                 : "hang",
-             header.arg_index, entry.is_tensor() ? role_text(header.access) : "scalar",
-             dtype_name(dtype),
-             entry.is_tensor() ? shape_text(header) : element_text(dtype, &header.scalar),
-             header.payload_bytes);
+  print("  {:>5}  {:<12} {:<16} {:<6} {:>3} {:<6} {:<9} {:<16} {:>11}", index,
+        task_text(header.task_id), dump_kernel_name(run, header),
+        header.stage == 0   ? "before"
+        : header.stage == 1 ? "after"
+                            : "hang",
+        header.arg_index, entry.is_tensor() ? role_text(header.access) : "scalar",
+        dtype_name(dtype),
+        entry.is_tensor() ? shape_text(header) : element_text(dtype, &header.scalar),
+        header.payload_bytes);
   if (stats && entry.has_stats())
-    fmt::print(" {:>12} {:>12} {:>12} {:>6} {:>6} {:>8}  {:016x}", number(entry.stats.min),
-               number(entry.stats.max), number(entry.stats.mean), entry.stats.nan, entry.stats.inf,
-               entry.stats.zero, entry.stats.hash);
-  fmt::print("{}\n", (header.flags & kDumpTruncated) != 0 ? "  (cut)" : "");
+    print(" {:>12} {:>12} {:>12} {:>6} {:>6} {:>8}  {:016x}", number(entry.stats.min),
+          number(entry.stats.max), number(entry.stats.mean), entry.stats.nan, entry.stats.inf,
+          entry.stats.zero, entry.stats.hash);
+  print("{}\n", (header.flags & kDumpTruncated) != 0 ? "  (cut)" : "");
 }
 
 // Which entries the filters leave, by their place in the list.
@@ -111,36 +112,35 @@ int print_nan(RunCapture& run, const DumpIndex& index) {
   }
   for (const std::uint64_t task : tasks_in_order(run, index)) {
     if (!bad_out.contains(task) || bad_in.contains(task)) continue;
-    fmt::print("{} is the first task that made a NaN or an infinity of inputs without one\n",
-               task_text(task));
+    print("{} is the first task that made a NaN or an infinity of inputs without one\n",
+          task_text(task));
     print_head(true);
     for (std::size_t i = 0; i < index.entries.size(); ++i)
       if (index.entries[i].header.task_id == task) print_entry(run, i, index.entries[i], true);
-    fmt::print("{} task{} wrote one in all\n", bad_out.size(), bad_out.size() == 1 ? "" : "s");
+    print("{} task{} wrote one in all\n", bad_out.size(), bad_out.size() == 1 ? "" : "s");
     return 0;
   }
-  fmt::print("{}\n", bad_out.empty() ? "no task wrote a NaN or an infinity"
-                                     : "every task that wrote one had read one");
+  print("{}\n", bad_out.empty() ? "no task wrote a NaN or an infinity"
+                                : "every task that wrote one had read one");
   return 0;
 }
 
 void print_totals(const DumpIndex& index, std::size_t matching) {
   std::uint64_t bytes = 0;
   for (const auto& entry : index.entries) bytes += entry.header.payload_bytes;
-  fmt::print("  {} arguments, {} of payload", with_commas(index.entries.size()),
-             human_bytes(bytes));
-  if (matching != index.entries.size()) fmt::print("; {} match", with_commas(matching));
-  fmt::print("\n");
+  print("  {} arguments, {} of payload", with_commas(index.entries.size()), human_bytes(bytes));
+  if (matching != index.entries.size()) print("; {} match", with_commas(matching));
+  print("\n");
   if (index.dropped + index.overwritten > 0)
-    fmt::print("  {} dropped, {} overwritten\n", with_commas(index.dropped),
-               with_commas(index.overwritten));
+    print("  {} dropped, {} overwritten\n", with_commas(index.dropped),
+          with_commas(index.overwritten));
   for (const auto& argument : index.invalid)
-    fmt::print("  {} points outside of the device's memory and was not read\n", argument);
+    print("  {} points outside of the device's memory and was not read\n", argument);
   if (index.skipped_tasks > 0) {
     std::string names;
     for (const auto& kernel : index.skipped_kernels) names += (names.empty() ? "" : ", ") + kernel;
-    fmt::print("  {} tasks were skipped, their arguments are words that nobody described: {}\n",
-               with_commas(index.skipped_tasks), names);
+    print("  {} tasks were skipped, their arguments are words that nobody described: {}\n",
+          with_commas(index.skipped_tasks), names);
   }
 }
 
@@ -157,37 +157,37 @@ int show(const DumpArgs& args) {
   if (!args.export_dir.empty()) {
     const auto written = write_dump_files(*run, *index, *chosen, args.export_dir, args.format);
     if (!written) return report_error(written.error());
-    fmt::print("{} files in {}\n", *written, args.export_dir);
+    print("{} files in {}\n", *written, args.export_dir);
     return 0;
   }
   if (args.index && chosen->size() == 1) {
     const auto text = dump_text(*run, index->entries[chosen->front()]);
     if (!text) return report_error(text.error());
-    fmt::print("{}", *text);
+    print_text(*text);
     return 0;
   }
-  fmt::print("{}: {} on {}\n", *directory, run->description().run.workload,
-             run->description().run.platform);
+  print("{}: {} on {}\n", *directory, run->description().run.workload,
+        run->description().run.platform);
   print_totals(*index, chosen->size());
   print_head(args.stats);
   for (std::size_t i = 0; i < chosen->size() && i < args.limit; ++i)
     print_entry(*run, (*chosen)[i], index->entries[(*chosen)[i]], args.stats);
   if (chosen->size() > args.limit)
-    fmt::print("  ... {} more (--limit N shows them)\n", with_commas(chosen->size() - args.limit));
+    print("  ... {} more (--limit N shows them)\n", with_commas(chosen->size() - args.limit));
   return 0;
 }
 
 void print_diff(const ArgumentDiff& diff) {
-  fmt::print("  {:<12} {:<16} {:<6} arg {:<3} ", task_text(diff.task_id), diff.kernel,
-             diff.stage == 0 ? "before" : "after", diff.arg_index);
+  print("  {:<12} {:<16} {:<6} arg {:<3} ", task_text(diff.task_id), diff.kernel,
+        diff.stage == 0 ? "before" : "after", diff.arg_index);
   if (diff.only_in_one)
-    fmt::print("is in one of the two only, or of another type or shape\n");
+    print("is in one of the two only, or of another type or shape\n");
   else if (diff.by_hash)
-    fmt::print("differs (by hash; no payload to say by how much)\n");
+    print("differs (by hash; no payload to say by how much)\n");
   else
-    fmt::print("{} of {} elements, first [{}], max abs {} rel {} ulp {}\n",
-               with_commas(diff.differing), with_commas(diff.elements), diff.first_index,
-               number(diff.max_abs), number(diff.max_rel), with_commas(diff.max_ulp));
+    print("{} of {} elements, first [{}], max abs {} rel {} ulp {}\n", with_commas(diff.differing),
+          with_commas(diff.elements), diff.first_index, number(diff.max_abs), number(diff.max_rel),
+          with_commas(diff.max_ulp));
 }
 
 // With another run, or with a directory of arrays.
@@ -205,19 +205,19 @@ int show_diff(const DiffArgs& args) {
   if (!one) return report_error(one.error());
   const auto diff = diff_with(*one, args);
   if (!diff) return report_error(diff.error());
-  fmt::print("{} arguments compared, {} differ\n", with_commas(diff->compared),
-             with_commas(diff->differences.size()));
+  print("{} arguments compared, {} differ\n", with_commas(diff->compared),
+        with_commas(diff->differences.size()));
   if (diff->differences.empty()) return 0;
   if (diff->first_divergent.empty())
-    fmt::print("first divergence: none of the tasks that differ has inputs that agree\n");
+    print("first divergence: none of the tasks that differ has inputs that agree\n");
   else
-    fmt::print("first divergence: {}, whose inputs agree and whose outputs differ\n",
-               task_text(diff->first_divergent.front()));
+    print("first divergence: {}, whose inputs agree and whose outputs differ\n",
+          task_text(diff->first_divergent.front()));
   for (std::size_t i = 0; i < diff->differences.size() && i < args.limit; ++i)
     print_diff(diff->differences[i]);
   if (diff->differences.size() > args.limit)
-    fmt::print("  ... {} more (--limit N shows them)\n",
-               with_commas(diff->differences.size() - args.limit));
+    print("  ... {} more (--limit N shows them)\n",
+          with_commas(diff->differences.size() - args.limit));
   return 1;
 }
 

@@ -2,9 +2,8 @@
 // tidemark export: artifacts from the capture, at any time.
 #include <memory>
 
-#include <fmt/core.h>
-
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/export/export_run.h"
 
 namespace tidemark::cli {
@@ -20,7 +19,7 @@ int export_run(const ExportArgs& args) {
   if (!directory) return report_error(directory.error());
   const auto written = export_files(*directory, args.files);
   if (!written) return report_error(written.error());
-  for (const auto& path : *written) fmt::print("{}\n", path);
+  for (const auto& path : *written) print("{}\n", path);
   return 0;
 }
 

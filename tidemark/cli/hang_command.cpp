@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/export/hang_json.h"
 #include "tidemark/session/output_directory.h"
 
@@ -52,7 +53,7 @@ int show(const HangArgs& args) {
   }
   const auto text = read_file(file);
   if (!text) return report_error(text.error());
-  fmt::print("{}{}", *text, args.json ? "\n" : "");
+  print_text(*text + (args.json ? "\n" : ""));
   return 0;
 }
 

@@ -6,11 +6,10 @@
 #include <iostream>
 #include <memory>
 
-#include <fmt/core.h>
-
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/fault_options.h"
 #include "tidemark/cli/run_summary.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/export/export_run.h"
 #include "tidemark/session/recover.h"
 #include "tidemark/session/stale_regions.h"
@@ -38,10 +37,10 @@ int recover(const RecoverArgs& args) {
   });
   if (!result) return report_error(result.error());
   if (result->already_complete)
-    fmt::print("{} is complete ({}); nothing to recover\n", *directory, result->report.status);
+    print("{} is complete ({}); nothing to recover\n", *directory, result->report.status);
   else
-    fmt::print("{}", summarize(result->report, *directory));
-  if (!result->file_error.empty()) fmt::print(stderr, "tidemark: {}\n", result->file_error);
+    print_text(summarize(result->report, *directory));
+  if (!result->file_error.empty()) print_error("tidemark: {}\n", result->file_error);
   return result->exit_code;
 }
 
@@ -63,19 +62,19 @@ std::string quoted(const std::string& word) {
 
 void print_region(const StaleRegion& region) {
   if (!region.not_yours.empty()) {
-    fmt::print("{}\n", region.not_yours);
+    print("{}\n", region.not_yours);
     return;
   }
-  fmt::print("{}  {:>10}  {}\n", region.path, human_bytes(region.bytes), state_of(region));
+  print("{}  {:>10}  {}\n", region.path, human_bytes(region.bytes), state_of(region));
   if (!region.run_directory.empty())
-    fmt::print("    {}{}\n", region.in_use ? "" : "tidemark recover ",
-               region.in_use ? region.run_directory : quoted(region.run_directory));
+    print("    {}{}\n", region.in_use ? "" : "tidemark recover ",
+          region.in_use ? region.run_directory : quoted(region.run_directory));
 }
 
 bool may_remove(const RecoverArgs& args) {
   if (args.yes) return true;
   if (::isatty(STDIN_FILENO) != 1) return false;
-  fmt::print("Their records are lost for good. Remove them? [y/N] ");
+  print("Their records are lost for good. Remove them? [y/N] ");
   std::string answer;
   std::getline(std::cin, answer);
   return answer == "y" || answer == "yes";
@@ -86,11 +85,11 @@ int remove_all(const std::vector<StaleRegion>& regions) {
   int exit_code = 0;
   for (const auto& region : regions) {
     if (!region.not_yours.empty()) {
-      fmt::print("left: {}\n", region.not_yours);
+      print("left: {}\n", region.not_yours);
     } else if (const auto removed = remove_region_if_dead(region.path)) {
-      fmt::print("removed {}\n", region.path);
+      print("removed {}\n", region.path);
     } else if (removed.error().kind == ErrorKind::kUsage) {
-      fmt::print("left: {}\n", removed.error().message);
+      print("left: {}\n", removed.error().message);
     } else {
       exit_code = report_error(removed.error());
     }
@@ -101,18 +100,18 @@ int remove_all(const std::vector<StaleRegion>& regions) {
 int list_and_clean(const RecoverArgs& args) {
   const auto regions = list_regions();
   for (const auto& region : regions) print_region(region);
-  if (regions.empty()) fmt::print("no regions in shared memory\n");
+  if (regions.empty()) print("no regions in shared memory\n");
   const auto dead = std::count_if(regions.begin(), regions.end(), [](const StaleRegion& region) {
     return region.not_yours.empty() && !region.in_use;
   });
   if (!args.clean) return 0;
   if (dead == 0) {
-    fmt::print("nothing to remove\n");
+    print("nothing to remove\n");
     return 0;
   }
   if (!may_remove(args)) {
-    fmt::print(stderr, "tidemark: nothing removed; add --yes to remove {} region{}\n", dead,
-               dead == 1 ? "" : "s");
+    print_error("tidemark: nothing removed; add --yes to remove {} region{}\n", dead,
+                dead == 1 ? "" : "s");
     return kExitUsage;
   }
   return remove_all(regions);

@@ -12,6 +12,7 @@
 #include "tidemark/base/align.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/run_summary.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/session/workload.h"
 
 namespace tidemark::cli {
@@ -102,14 +103,14 @@ Expected<bool> compare(RunCapture& run, const ReplayTask& task, std::uint32_t ar
     if (std::memcmp(captured->data() + i * size, made + i * size, size) != 0 && differing++ == 0)
       first = i;
   if (differing == 0) {
-    fmt::print("  argument {}: {} elements, the same bytes{}\n", arg,
-               with_commas(captured->size() / size),
-               entry.stats.nan > 0 ? fmt::format(", {} NaN", entry.stats.nan) : "");
+    print("  argument {}: {} elements, the same bytes{}\n", arg,
+          with_commas(captured->size() / size),
+          entry.stats.nan > 0 ? fmt::format(", {} NaN", entry.stats.nan) : "");
     return true;
   }
-  fmt::print("  argument {}: {} elements differ, first [{}]: captured {}, replayed {}\n", arg,
-             with_commas(differing), first, element_text(dtype, captured->data() + first * size),
-             element_text(dtype, made + first * size));
+  print("  argument {}: {} elements differ, first [{}]: captured {}, replayed {}\n", arg,
+        with_commas(differing), first, element_text(dtype, captured->data() + first * size),
+        element_text(dtype, made + first * size));
   return false;
 }
 
@@ -132,7 +133,7 @@ int replay(const ReplayArgs& args) {
   if (!captured) return report_error(captured.error());
   auto built = build(*run, *captured);
   if (!built) return report_error(built.error());
-  fmt::print(
+  print(
       "{} {} again, on what it read\n", task_text(*task),
       dump_kernel_name(
           *run,
@@ -145,7 +146,7 @@ int replay(const ReplayArgs& args) {
     if (!equal) return report_error(equal.error());
     same = same && *equal;
   }
-  fmt::print("{}\n", same ? "reproduced" : "NOT reproduced");
+  print("{}\n", same ? "reproduced" : "NOT reproduced");
   return same ? 0 : 1;
 }
 

@@ -4,11 +4,10 @@
 
 #include <memory>
 
-#include <fmt/core.h>
-
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/run_options.h"
 #include "tidemark/cli/run_summary.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/device/supervisor.h"
 #include "tidemark/session/run_session.h"
 
@@ -17,14 +16,14 @@ namespace {
 
 void show_progress(const RunProgress& progress) {
   if (progress.elapsed_ms < 500) return;
-  fmt::print(stderr, "\r  {:>6.1f} s", static_cast<double>(progress.elapsed_ms) / 1000);
+  print_raw("\r", Stream::kError);
+  print_error("  {:>6.1f} s", static_cast<double>(progress.elapsed_ms) / 1000);
   if (progress.tasks_submitted > 0)
-    fmt::print(stderr, "  {} of {} tasks complete", with_commas(progress.tasks_completed),
-               with_commas(progress.tasks_submitted));
-  if (progress.records > 0)
-    fmt::print(stderr, "  {} records drained", with_commas(progress.records));
-  fmt::print(stderr, " ");
-  std::fflush(stderr);
+    print_error("  {} of {} tasks complete", with_commas(progress.tasks_completed),
+                with_commas(progress.tasks_submitted));
+  if (progress.records > 0) print_error("  {} records drained", with_commas(progress.records));
+  print_error(" ");
+  flush(Stream::kError);
 }
 
 int run(const RunOptions& options) {
@@ -40,13 +39,13 @@ int run(const RunOptions& options) {
   const bool live = ::isatty(STDERR_FILENO) == 1 && !options.json;
   if (live) request->on_progress = show_progress;
   const auto result = run_session(*request);
-  if (live) fmt::print(stderr, "\r\x1b[K");
+  if (live) print_raw("\r\x1b[K", Stream::kError);
   if (!result) return report_error(result.error());
   if (options.json)
-    fmt::print("{}\n", to_json(result->report));
+    print_text(to_json(result->report) + "\n");
   else
-    fmt::print("{}", summarize(result->report, result->directory));
-  if (!result->file_error.empty()) fmt::print(stderr, "tidemark: {}\n", result->file_error);
+    print_text(summarize(result->report, result->directory));
+  if (!result->file_error.empty()) print_error("tidemark: {}\n", result->file_error);
   return result->exit_code;
 }
 
