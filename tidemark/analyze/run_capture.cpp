@@ -148,9 +148,12 @@ Expected<std::uint64_t> RunCapture::missing(StreamId stream) {
 }
 
 Expected<std::span<const unsigned char>> RunCapture::read_chunk(std::uint32_t chunk) {
-  const IndexEntry& entry = reader_.chunks().at(chunk);
-  kept_.resize(lanes_.size());
-  KeptChunk& kept = kept_.at(entry.lane);
+  if (chunk >= reader_.chunks().size())
+    return failure(ErrorKind::kDamage, "the capture has no chunk {}", chunk);
+  const IndexEntry& entry = reader_.chunks()[chunk];
+  // Chunks that are of no lane, such as snapshots, share the last place.
+  kept_.resize(lanes_.size() + 1);
+  KeptChunk& kept = kept_[std::min<std::size_t>(entry.lane, lanes_.size())];
   if (kept.chunk != chunk) {
     const auto bytes = reader_.read(entry);
     if (!bytes) return tl::unexpected(bytes.error());
