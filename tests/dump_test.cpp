@@ -196,6 +196,40 @@ TEST_F(Dump, TasksOfManyPartsAreCapturedOnce) {
     }
 }
 
+TEST_F(Dump, ReplayOfAPartialDumpSaysWhatIsMissing) {
+  const auto refuses = [&](const std::string& flags, const std::string& names) {
+    SCOPED_TRACE(flags);
+    run_ok("run vector_example " + flags + " --output-prefix r --force");
+    expect_refused("replay r --task t0", 2, names);
+  };
+  refuses("--dump-tensor --dump-select arg=0", "argument 1 (b), 2 (c)");
+  refuses("--dump-tensor --dump-select arg=1", "argument 0 (a), 2 (c)");
+  refuses("--dump-tensor --dump-select stage=before", "argument 2 (c)");
+  refuses("--dump-tensor --dump-select role=output", "argument 0 (a), 1 (b)");
+  refuses("--dump-tensor --dump-select kernel=mul", "nothing of it was dumped");
+  refuses("--dump-tensor=stats", "without all of its bytes: argument 0 (a), 1 (b), 2 (c)");
+  refuses("--dump-tensor --dump-max-bytes 1000", "without all of its bytes: argument 0 (a)");
+}
+
+TEST_F(Dump, ReplayReproducesTasksOfEveryShape) {
+  for (const char* workload : {"vector_example", "mixed_example", "spmd_blocks"}) {
+    SCOPED_TRACE(workload);
+    run_ok(fmt::format("run {} --dump-tensor --output-prefix r --force", workload));
+    std::set<std::string> tasks;
+    const auto manifest = json_of("r/tensor_dump/tensor_dump.json");
+    for (const auto& entry : manifest["tensors"].GetArray())
+      tasks.insert(entry["task_id"].GetString());
+    ASSERT_FALSE(tasks.empty());
+    std::size_t tried = 0;
+    for (const auto& task : tasks) {
+      if (++tried > 6) break;
+      const Finished again = run(fmt::format("replay r --task {}", task));
+      EXPECT_EQ(again.exit_code, 0) << task << "\n" << again.out << again.error;
+      EXPECT_NE(again.out.find("\nreproduced"), std::string::npos) << task << "\n" << again.out;
+    }
+  }
+}
+
 TEST_F(Dump, WritesFilesThatOtherToolsRead) {
   run_ok("run paged_attention --case Small1 --dump-tensor --output-prefix r");
   run_ok("dump r --kernel sf --stage after --export files --format npy");
