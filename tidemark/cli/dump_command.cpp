@@ -31,7 +31,7 @@ struct DumpArgs {
 
 struct DiffArgs {
   std::string one, other;
-  DiffTolerance tolerance;
+  FileDiffOptions options;
   std::size_t limit = 20;
 };
 
@@ -40,6 +40,10 @@ std::string shape_text(const DumpHeader& header) {
   for (std::uint32_t i = 0; i < header.rank; ++i)
     text += fmt::format("{}{}", i == 0 ? "" : "x", header.extent[i]);
   return text.empty() ? "-" : text;
+}
+
+const char* stage_word(std::uint8_t stage) {
+  return stage == 0 ? "before" : stage == 1 ? "after" : "hang";
 }
 
 std::string number(double value) { return fmt::format("{:.6g}", value); }
@@ -57,10 +61,7 @@ void print_entry(const RunCapture& run, std::size_t index, const DumpEntry& entr
   const DumpHeader& header = entry.header;
   const auto dtype = static_cast<DType>(header.dtype);
   print("  {:>5}  {:<12} {:<16} {:<6} {:>3} {:<6} {:<9} {:<16} {:>11}", index,
-        task_text(header.task_id), dump_kernel_name(run, header),
-        header.stage == 0   ? "before"
-        : header.stage == 1 ? "after"
-                            : "hang",
+        task_text(header.task_id), dump_kernel_name(run, header), stage_word(header.stage),
         header.arg_index, entry.is_tensor() ? role_text(header.access) : "scalar",
         dtype_name(dtype),
         entry.is_tensor() ? shape_text(header) : element_text(dtype, &header.scalar),
@@ -179,8 +180,10 @@ int show(const DumpArgs& args) {
 
 void print_diff(const ArgumentDiff& diff) {
   print("  {:<12} {:<16} {:<6} arg {:<3} ", task_text(diff.task_id), diff.kernel,
-        diff.stage == 0 ? "before" : "after", diff.arg_index);
-  if (diff.only_in_one)
+        stage_word(diff.stage), diff.arg_index);
+  if (!diff.unlike.empty())
+    print("{}\n", diff.unlike);
+  else if (diff.only_in_one)
     print("is in one of the two only, or of another type or shape\n");
   else if (diff.by_hash)
     print("differs (by hash; no payload to say by how much)\n");
@@ -190,14 +193,22 @@ void print_diff(const ArgumentDiff& diff) {
           with_commas(diff.max_ulp));
 }
 
+void print_missing(const char* where, const std::vector<std::string>& names, std::size_t limit) {
+  for (std::size_t i = 0; i < names.size() && i < limit; ++i)
+    print("  {} is {}\n", names[i], where);
+  if (names.size() > limit)
+    print("  ... {} more are {} (--limit N shows them; --subset accepts them)\n",
+          with_commas(names.size() - limit), where);
+}
+
 // With another run, or with a directory of arrays.
 Expected<DumpDiff> diff_with(RunCapture& one, const DiffArgs& args) {
   std::error_code code;
   if (!std::filesystem::exists(args.other + "/run.json", code))
-    return diff_with_files(one, args.other, args.tolerance);
+    return diff_with_files(one, args.other, args.options);
   auto other = RunCapture::open(args.other);
   if (!other) return tl::unexpected(other.error());
-  return diff_dumps(one, *other, args.tolerance);
+  return diff_dumps(one, *other, args.options.tolerance);
 }
 
 int show_diff(const DiffArgs& args) {
@@ -206,8 +217,10 @@ int show_diff(const DiffArgs& args) {
   const auto diff = diff_with(*one, args);
   if (!diff) return report_error(diff.error());
   print("{} arguments compared, {} differ\n", with_commas(diff->compared),
-        with_commas(diff->differences.size()));
-  if (diff->differences.empty()) return 0;
+        with_commas(diff->differing()));
+  print_missing("only in the run", diff->only_in_run, args.limit);
+  print_missing("only in the files", diff->only_in_files, args.limit);
+  if (diff->differences.empty()) return diff->differing() == 0 ? 0 : 1;
   if (diff->first_divergent.empty())
     print("first divergence: none of the tasks that differ has inputs that agree\n");
   else
@@ -245,12 +258,14 @@ void add_dump_command(CLI::App& app, Outcome& outcome) {
   diff->add_option("b", diff_args->other,
                    "Directory of another run, or of arrays named as 'dump --export' names them")
       ->required();
-  diff->add_option("--rtol", diff_args->tolerance.rtol, "Relative tolerance")
+  diff->add_option("--rtol", diff_args->options.tolerance.rtol, "Relative tolerance")
       ->capture_default_str();
-  diff->add_option("--atol", diff_args->tolerance.atol, "Absolute tolerance")
+  diff->add_option("--atol", diff_args->options.tolerance.atol, "Absolute tolerance")
       ->capture_default_str();
   diff->add_option("--limit", diff_args->limit, "How many differences to list")
       ->capture_default_str();
+  diff->add_flag("--subset", diff_args->options.subset,
+                 "Accept arrays that only the run or only the directory has");
   diff->callback([diff_args, &outcome] { outcome.exit_code = show_diff(*diff_args); });
   command->callback([args, command, &outcome] {
     if (command->get_subcommands().empty()) outcome.exit_code = show(*args);
