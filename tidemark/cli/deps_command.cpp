@@ -8,6 +8,7 @@
 
 #include "tidemark/analyze/timeline.h"
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/file_mode_option.h"
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/export/part_file.h"
@@ -229,6 +230,7 @@ void add_deps_command(CLI::App& app, Outcome& outcome) {
   command->add_option("--path", args->path, "A chain of dependencies between two tasks")
       ->expected(2);
   command->add_option("--why", args->why, "Why does this task wait? (r1t42, t42 or 0x…)");
+  add_file_mode_option(*command);
   command->callback([args, &outcome] { outcome.exit_code = show(*args); });
 }
 

@@ -11,6 +11,7 @@
 #include "tidemark/analyze/element_text.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/dump_files.h"
+#include "tidemark/cli/file_mode_option.h"
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
 
@@ -251,6 +252,7 @@ void add_dump_command(CLI::App& app, Outcome& outcome) {
   command->add_option("--limit", args->limit, "How many entries to list")->capture_default_str();
   command->add_option("--export", args->export_dir, "Write each chosen entry to this directory");
   command->add_option("--format", args->format, "txt, npy or csv")->capture_default_str();
+  add_file_mode_option(*command);
   auto* diff =
       command->add_subcommand("diff", "Where two runs part: first divergence, then the rest");
   auto diff_args = std::make_shared<DiffArgs>();

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/file_mode_option.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/export/export_run.h"
 
@@ -31,6 +32,7 @@ void add_export_command(CLI::App& app, Outcome& outcome) {
   command->add_option("run", args->run, "Directory of the run (default: the newest in outputs/)");
   command->add_option("files", args->files,
                       "Artifacts to make (default: all of the run's streams)");
+  add_file_mode_option(*command);
   command->callback([args, &outcome] { outcome.exit_code = export_run(*args); });
 }
 

@@ -8,6 +8,7 @@
 
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/fault_options.h"
+#include "tidemark/cli/file_mode_option.h"
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/export/export_run.h"
@@ -133,6 +134,7 @@ void add_recover_command(CLI::App& app, Outcome& outcome) {
       ->capture_default_str();
   command->add_option("--inject", args->inject,
                       "A fault for tests: kill@recovery:N, kill@export:N, kill@report");
+  add_file_mode_option(*command);
   command->callback([args, &outcome] {
     if (!args->inject.empty())
       if (auto armed = arm_fault(args->inject); !armed) {

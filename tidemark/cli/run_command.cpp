@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/file_mode_option.h"
 #include "tidemark/cli/run_options.h"
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
@@ -55,6 +56,7 @@ void add_run_command(CLI::App& app, Outcome& outcome) {
   auto* command = app.add_subcommand("run", "Run a workload and record it");
   auto options = std::make_shared<RunOptions>();
   bind_run_options(*command, *options);
+  add_file_mode_option(*command);
   command->callback([options, &outcome] { outcome.exit_code = run(*options); });
 }
 

@@ -6,6 +6,7 @@
 
 #include "tidemark/analyze/critical_path.h"
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/file_mode_option.h"
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/export/artifact.h"
@@ -137,6 +138,7 @@ void add_swimlane_command(CLI::App& app, Outcome& outcome) {
       ->capture_default_str();
   command->add_option("--steps", args->steps, "How many steps of the critical path to list")
       ->capture_default_str();
+  add_file_mode_option(*command);
   command->callback([args, &outcome] { outcome.exit_code = show(*args); });
 }
 
