@@ -76,6 +76,7 @@ bool may_remove(const RecoverArgs& args) {
   if (args.yes) return true;
   if (::isatty(STDIN_FILENO) != 1) return false;
   print("Their records are lost for good. Remove them? [y/N] ");
+  flush();
   std::string answer;
   std::getline(std::cin, answer);
   return answer == "y" || answer == "yes";
