@@ -6,7 +6,7 @@ add_custom_target(tidemark_fuzzers)
 foreach(fuzz_source IN LISTS fuzz_sources)
   cmake_path(GET fuzz_source STEM fuzz_name)
   add_executable(${fuzz_name} "${fuzz_source}")
-  target_link_libraries(${fuzz_name} PRIVATE tidemark::tidemark)
+  target_link_libraries(${fuzz_name} PRIVATE tidemark::tidemark tidemark::cli)
   target_link_options(${fuzz_name} PRIVATE -fsanitize=fuzzer)
   tidemark_warnings(${fuzz_name} TEST)
   set_target_properties(${fuzz_name} PROPERTIES

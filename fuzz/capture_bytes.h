@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "fuzz/byte_source.h"
@@ -13,6 +14,9 @@
 #include "tidemark/capture/lane_record.h"
 
 namespace tidemark::fuzz {
+
+// One more than the last type there is.
+inline constexpr std::uint64_t kChunkTypes = static_cast<std::uint64_t>(ChunkType::kSnapshot) + 1;
 
 struct ChunkBytes {
   ChunkHeader header{};
@@ -134,13 +138,32 @@ inline void change_record_size(CaptureBytes& capture, SeededBits& bits) {
   }
 }
 
+// Orders to a terminal in a text of a JSON chunk, as JSON writes them and as bytes.
+inline void insert_orders(std::vector<unsigned char>& payload, SeededBits& bits) {
+  static constexpr std::string_view kOrders[] = {"\\u001b]0;owned\\u0007",
+                                                 "\\u001b[31m",
+                                                 "\\nsound\\r",
+                                                 "\\u009b[2J",
+                                                 "\\u202e",
+                                                 "\xc2\x9b[2J",
+                                                 "\x9b[2J\xff",
+                                                 "\x7f",
+                                                 "\xe2\x80\xae"};
+  if (payload.empty()) return;
+  const auto from = payload.begin() + static_cast<std::ptrdiff_t>(bits.below(payload.size()));
+  const auto quote = std::find(from, payload.end(), '"');
+  if (quote == payload.end()) return;
+  const std::string_view orders = kOrders[bits.below(std::size(kOrders))];
+  payload.insert(quote + 1, orders.begin(), orders.end());
+}
+
 // One change that a checksum would not notice: everything behind it is laid out as a writer would.
 inline void change_capture(CaptureBytes& capture, SeededBits& bits) {
   auto& chunks = capture.chunks;
   if (chunks.empty()) return;
   const std::size_t which = bits.below(chunks.size());
   ChunkBytes& chunk = chunks[which];
-  switch (bits.below(13)) {
+  switch (bits.below(14)) {
     case 0:
       return flip_bit(chunk.payload, bits);
     case 1:
@@ -148,7 +171,7 @@ inline void change_capture(CaptureBytes& capture, SeededBits& bits) {
     case 3:
       return change_word(chunk.payload, bits);
     case 4:
-      chunk.header.type = static_cast<std::uint16_t>(bits.below(9));
+      chunk.header.type = static_cast<std::uint16_t>(bits.below(kChunkTypes));
       return;
     case 5:
       chunk.header.lane = static_cast<std::uint32_t>(bits.below(8));
@@ -172,6 +195,8 @@ inline void change_capture(CaptureBytes& capture, SeededBits& bits) {
     }
     case 11:
       return change_record_size(capture, bits);
+    case 12:
+      return insert_orders(chunk.payload, bits);
     default:
       if (bits.below(4) == 0) chunk.header.run_id = bits.below(3);
       capture.has_index = bits.below(2) == 0;

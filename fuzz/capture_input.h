@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One fuzzer input as a capture file: opened both ways, every chunk read, described, counted,
 // checked and exported. Whatever the bytes say, nothing may crash, and what an index or a scan
-// returns must be what its checksum says. Called by capture_fuzz.cpp and
-// tests/hostile_capture_test.cpp.
+// returns must be what its checksum says, and what the commands print of it must be plain text.
+// Called by capture_fuzz.cpp and tests/hostile_capture_test.cpp.
 #pragma once
 
 #include <sys/mman.h>
@@ -10,12 +10,17 @@
 
 #include <filesystem>
 #include <span>
+#include <sstream>
 #include <string>
+#include <vector>
 
+#include "tests/plain_output.h"
 #include "tests/sample_run.h"
 #include "tidemark/analyze/check_run.h"
 #include "tidemark/analyze/critical_path.h"
 #include "tidemark/analyze/scope_report.h"
+#include "tidemark/cli/command_line.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/export_run.h"
 
@@ -51,6 +56,7 @@ struct CaptureInputResult {
   std::uint64_t chunks = 0;
   std::uint64_t pages = 0;
   std::uint64_t records = 0;
+  std::string printed;
 };
 
 inline void read_everything(CaptureReader& reader, CaptureInputResult& result) {
@@ -106,7 +112,31 @@ inline void analyze_everything(const std::string& directory) {
   (void)find_starvation(*run->runtime(), run->clock(), *graph, times);
 }
 
-inline CaptureInputResult run_capture_input(std::span<const unsigned char> bytes) {
+inline constexpr const char* kTextCommands[] = {
+    "check",      "swimlane",       "scopes", "deps --list", "deps --dot -", "dump --stats",
+    "dump --nan", "dump --index 0", "hang",   "hang --json", "top --once"};
+
+// What people see of it, by `count` of the commands from one on.
+inline std::string print_input(const std::string& directory, std::uint64_t from,
+                               std::size_t count) {
+  std::string text;
+  const cli::PrintedText sink(text);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<std::string> words{"tidemark"};
+    std::istringstream command(kTextCommands[(from + i) % std::size(kTextCommands)]);
+    for (std::string word; command >> word;) words.push_back(word);
+    words.insert(words.begin() + 2, directory);
+    std::vector<char*> argv;
+    for (auto& word : words) argv.push_back(word.data());
+    const int exit_code = cli::run_arguments(static_cast<int>(argv.size()), argv.data());
+    CHECK(exit_code >= 0 && exit_code <= 5);
+  }
+  return text;
+}
+
+// The same input always goes to the same commands.
+inline CaptureInputResult run_capture_input(std::span<const unsigned char> bytes,
+                                            std::size_t commands = 3) {
   static InputDirectory directory;
   directory.put(bytes);
   const std::string path = directory.path() + "/capture.tide";
@@ -120,6 +150,8 @@ inline CaptureInputResult run_capture_input(std::span<const unsigned char> bytes
   }
   (void)check_run(directory.path(), {});
   analyze_everything(directory.path());
+  result.printed = print_input(directory.path(), checksum(bytes.data(), bytes.size()), commands);
+  CHECK(first_order_in(result.printed).empty());
   (void)parse_run_report(std::string(bytes.begin(), bytes.end()), "run.json");
   return result;
 }

@@ -28,8 +28,9 @@ struct Finished {
 class CommandLine : public testing::Test {
  protected:
   void SetUp() override {
-    directory_ = fmt::format("{}/cli_{}_{}", testing::TempDir(), ::getpid(),
-                             testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::replace(name.begin(), name.end(), '/', '_');  // of an instance: "Name/0"
+    directory_ = fmt::format("{}/cli_{}_{}", testing::TempDir(), ::getpid(), name);
     fs::remove_all(directory_);
     fs::create_directories(directory_);
   }

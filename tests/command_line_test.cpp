@@ -160,6 +160,20 @@ TEST_F(CommandLine, WhatIsDisabledCostsAFewInstructions) {
     EXPECT_NE(done.out.find(nothing), std::string::npos) << done.out;
 }
 
+// A file that is larger than memory stands in for whatever else may throw.
+TEST_F(CommandLine, AnExceptionIsALineAndAnExitCode) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need more memory than the limit leaves";
+#endif
+  ASSERT_EQ(run("run vector_example --dump-tensor --output-prefix a").exit_code, 0);
+  ASSERT_EQ(run("dump a --export golden --format npy").exit_code, 0);
+  fs::resize_file(path("golden/t0_after_arg2.npy"), 4ull << 30);
+  const Finished done = run("dump diff a golden", "ulimit -v 200000;");
+  EXPECT_EQ(done.exit_code, 4) << done.out << done.error;
+  EXPECT_NE(done.error.find("tidemark: out of memory"), std::string::npos) << done.error;
+  EXPECT_EQ(std::count(done.error.begin(), done.error.end(), '\n'), 1) << done.error;
+}
+
 TEST_F(CommandLine, HelpTeachesAndExitsWithZero) {
   for (const char* command : {"", "run", "check", "export", "recover", "bench producer", "list"}) {
     const Finished done = run(fmt::format("{} --help", command));

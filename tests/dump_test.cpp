@@ -196,6 +196,75 @@ TEST_F(Dump, TasksOfManyPartsAreCapturedOnce) {
     }
 }
 
+TEST_F(Dump, ReplayOfAPartialDumpSaysWhatIsMissing) {
+  const auto refuses = [&](const std::string& flags, const std::string& names) {
+    SCOPED_TRACE(flags);
+    run_ok("run vector_example " + flags + " --output-prefix r --force");
+    expect_refused("replay r --task t0", 2, names);
+  };
+  refuses("--dump-tensor --dump-select arg=0", "argument 1 (b), 2 (c)");
+  refuses("--dump-tensor --dump-select arg=1", "argument 0 (a), 2 (c)");
+  refuses("--dump-tensor --dump-select stage=before", "argument 2 (c)");
+  refuses("--dump-tensor --dump-select role=output", "argument 0 (a), 1 (b)");
+  refuses("--dump-tensor --dump-select kernel=mul", "nothing of it was dumped");
+  refuses("--dump-tensor=stats", "without all of its bytes: argument 0 (a), 1 (b), 2 (c)");
+  refuses("--dump-tensor --dump-max-bytes 1000", "without all of its bytes: argument 0 (a)");
+}
+
+TEST_F(Dump, ReplayReproducesTasksOfEveryShape) {
+  for (const char* workload : {"vector_example", "mixed_example", "spmd_blocks"}) {
+    SCOPED_TRACE(workload);
+    run_ok(fmt::format("run {} --dump-tensor --output-prefix r --force", workload));
+    std::set<std::string> tasks;
+    const auto manifest = json_of("r/tensor_dump/tensor_dump.json");
+    for (const auto& entry : manifest["tensors"].GetArray())
+      tasks.insert(entry["task_id"].GetString());
+    ASSERT_FALSE(tasks.empty());
+    std::size_t tried = 0;
+    for (const auto& task : tasks) {
+      if (++tried > 6) break;
+      const Finished again = run(fmt::format("replay r --task {}", task));
+      EXPECT_EQ(again.exit_code, 0) << task << "\n" << again.out << again.error;
+      EXPECT_NE(again.out.find("\nreproduced"), std::string::npos) << task << "\n" << again.out;
+    }
+  }
+}
+
+TEST_F(Dump, AGoldenDirectoryIsComparedByShapeAndCompleteness) {
+  run_ok("run vector_example --dump-tensor --output-prefix r");
+  run_ok("dump r --export golden --format npy");
+  run_ok("dump diff r golden");
+  const auto differs = [&](const std::string& more, const std::vector<std::string>& words) {
+    const Finished done = run("dump diff r golden" + more);
+    EXPECT_EQ(done.exit_code, 1) << done.out << done.error;
+    for (const auto& word : words)
+      EXPECT_NE(done.out.find(word), std::string::npos) << word << " is not in\n" << done.out;
+  };
+  const std::string file = path("golden/t0_after_arg2.npy");
+  auto array = read_npy(file);
+  ASSERT_TRUE(array) << array.error().message;
+  const auto good = *array;
+  array->shape = {8192, 2};
+  ASSERT_TRUE(write_npy(file, *array));
+  differs("", {"1 differ", "t0", "shape (16384) in the run and (8192, 2) in the files"});
+  differs(" --subset", {"(16384)", "(8192, 2)"});
+  array->shape = {16384};
+  array->dtype = DType::kInt32;
+  ASSERT_TRUE(write_npy(file, *array));
+  differs("", {"is float32 in the run and int32 in the files"});
+  ASSERT_TRUE(write_npy(file, good));
+  run_ok("dump diff r golden");
+  // What only one of the two has.
+  fs::rename(file, path("golden/t77_after_arg0.npy"));
+  differs("", {"14 arguments compared, 2 differ", "t0_after_arg2.npy is only in the run",
+               "t77_after_arg0.npy is only in the files"});
+  run_ok("dump diff r golden --subset");
+  for (const auto& entry : fs::directory_iterator(path("golden")))
+    if (!entry.path().filename().string().starts_with("r1t0_")) fs::remove(entry.path());
+  differs("", {"3 arguments compared, 12 differ", "t0_before_arg0.npy is only in the run"});
+  run_ok("dump diff r golden --subset");
+}
+
 TEST_F(Dump, WritesFilesThatOtherToolsRead) {
   run_ok("run paged_attention --case Small1 --dump-tensor --output-prefix r");
   run_ok("dump r --kernel sf --stage after --export files --format npy");

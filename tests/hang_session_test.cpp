@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device that is lost does not take the next run with it: both in one process, under the same
 // supervisor.
+#include <sys/mman.h>
+
+#include <atomic>
+#include <fstream>
+
 #include "tests/dump_fixture.h"
 #include "tidemark/analyze/check_run.h"
 #include "workloads/hang_programs.h"
 #include "workloads/vector_example.h"
 
 namespace tidemark {
+
+std::atomic<bool> watches_mappings{false};
+std::atomic<std::uint32_t> mappings_seen{0}, device_memory_seen{0};
+
+void look_at_maps() {
+  ++mappings_seen;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    device_memory_seen += line.find("tidemark-device-memory") != std::string::npos;
+}
+
 namespace {
 
 // The supervisor forks devices that know what was registered before it: before main.
@@ -67,5 +83,52 @@ TEST_F(HangSession, TheNextRunIsWellAfterACrash) {
     lose_then_run<CrashKernel>(platform, "device_fault");
 }
 
+// By copies alone the snapshot still has what the task had written.
+void expect_snapshot(const std::string& directory) {
+  auto run = RunCapture::open(directory);
+  ASSERT_TRUE(run) << run.error().message;
+  const auto index = read_dump(*run);
+  ASSERT_TRUE(index) << index.error().message;
+  std::size_t found = 0;
+  for (const DumpEntry& entry : index->entries) {
+    if (entry.header.stage != static_cast<std::uint8_t>(DumpStage::kAtHang)) continue;
+    ++found;
+    const auto bytes = load_payload(*run, entry);
+    ASSERT_TRUE(bytes) << bytes.error().message;
+    ASSERT_EQ(bytes->size(), HangKernel::kElements * sizeof(float));
+    for (std::uint64_t i = 0; i < HangKernel::kElements / 2; ++i) {
+      float value = 0;
+      std::memcpy(&value, bytes->data() + i * sizeof(value), sizeof(value));
+      ASSERT_EQ(value, static_cast<float>(i % 64));
+    }
+  }
+  EXPECT_EQ(found, 1u);
+}
+
+TEST_F(HangSession, TheHostOfACopiedPlatformNeverMapsTheMemoryOfTheDevice) {
+  for (const char* platform : {"a2a3sim", "a5sim"}) {
+    if (find_platform(platform)->transport != Transport::kCopied) continue;
+    SCOPED_TRACE(platform);
+    device_memory_seen = mappings_seen = 0;
+    watches_mappings = true;
+    const RunResult hung = run_isolated<HangKernel>(platform, platform);
+    watches_mappings = false;
+    EXPECT_EQ(hung.report.status, "hang");
+    EXPECT_GT(mappings_seen, 0u) << "nobody looked";
+    EXPECT_EQ(device_memory_seen, 0u);
+    expect_snapshot(path(platform));
+  }
+  EXPECT_GT(mappings_seen, 0u) << "there is no copied platform";
+}
+
 }  // namespace
 }  // namespace tidemark
+
+// Every mapping that the test's process makes comes through here (see tests/CMakeLists.txt).
+extern "C" void* __real_mmap(void*, std::size_t, int, int, int, off_t);
+extern "C" void* __wrap_mmap(void* at, std::size_t bytes, int access, int flags, int fd,
+                             off_t offset) {
+  void* base = __real_mmap(at, bytes, access, flags, fd, offset);
+  if (tidemark::watches_mappings) tidemark::look_at_maps();
+  return base;
+}

@@ -99,15 +99,19 @@ class Hang : public HangFixture, public testing::WithParamInterface<const char*>
   }
 
   // The arguments of t12 came from the core that is named, and are what the program makes.
-  void expect_stuck_kernel(const char* kernel) {
+  void expect_stuck_kernel(const Wanted& wanted) {
     const unsigned core = stuck_core();
     ASSERT_LT(core, json_["cores"].Size());
     EXPECT_STREQ(json_["cores"][core]["state"].GetString(), "busy");
     EXPECT_STREQ(json_["cores"][core]["task"].GetString(), "t12");
-    EXPECT_STREQ(json_["cores"][core]["kernel"].GetString(), kernel);
+    EXPECT_STREQ(json_["cores"][core]["kernel"].GetString(), wanted.kernel);
     EXPECT_NE(text_.find(fmt::format("core {} ", core)), std::string::npos) << text_;
     EXPECT_EQ(json_["submitted"].GetUint(), 18u);
-    EXPECT_EQ(json_["completed"].GetUint(), 12u);
+    // A scheduler counts a task after it let the next one go. A hang is found long after that; at a
+    // crash every scheduler but the one that gave t12 away may be one behind.
+    const unsigned behind = wanted.code == kCrash.code ? json_["schedulers"].Size() - 1 : 0;
+    EXPECT_LE(json_["completed"].GetUint(), 12u);
+    EXPECT_GE(json_["completed"].GetUint() + behind, 12u);
     auto run = RunCapture::open(path("r"));
     ASSERT_TRUE(run) << run.error().message;
     const auto index = read_dump(*run);
@@ -162,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(Platforms, Hang, testing::Values("sim", "a2a3sim", "a5s
 TEST_P(Hang, AKernelThatNeverReturnsIsNamedWithWhatItRead) {
   run_until_stopped(kKernel);
   if (HasFatalFailure()) return;
-  expect_stuck_kernel("copy_or_hang");
+  expect_stuck_kernel(kKernel);
   ASSERT_EQ(at_hang_flags_.size(), 1u);
   EXPECT_NE(at_hang_flags_[0] & kDumpTorn, 0);
   const auto manifest = json_of("r/tensor_dump/tensor_dump.json");
@@ -179,7 +183,7 @@ TEST_P(Hang, AKernelThatNeverReturnsIsNamedWithWhatItRead) {
 TEST_P(Hang, AKernelThatCrashesIsNamedAndTheHostSurvives) {
   run_until_stopped(kCrash);
   if (HasFatalFailure()) return;
-  expect_stuck_kernel("copy_or_crash");
+  expect_stuck_kernel(kCrash);
   // Nobody writes any more: what is there is whole.
   ASSERT_EQ(at_hang_flags_.size(), 1u);
   EXPECT_EQ(at_hang_flags_[0] & kDumpTorn, 0);

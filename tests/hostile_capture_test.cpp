@@ -6,6 +6,7 @@
 #include "fuzz/capture_bytes.h"
 #include "fuzz/capture_input.h"
 #include "tests/sample_task_run.h"
+#include "tidemark/analyze/dump_index.h"
 
 namespace tidemark::fuzz {
 namespace {
@@ -23,8 +24,60 @@ std::vector<unsigned char> task_capture() {
   return samples::read_bytes(directory.file("capture.tide"));
 }
 
+ChunkBytes chunk_of(ChunkType type, const void* bytes, std::size_t size) {
+  ChunkBytes chunk;
+  chunk.header = {.magic = kChunkMagic,
+                  .type = static_cast<std::uint16_t>(type),
+                  .version_major = kFormatMajor};
+  const auto* begin = static_cast<const unsigned char*>(bytes);
+  chunk.payload.assign(begin, begin + size);
+  return chunk;
+}
+
+// A run that was stopped in a kernel: with the state of the runtime and what a task had written.
+std::vector<unsigned char> hung_capture() {
+  CaptureBytes capture = parse_capture(sample_capture({.spans = 20, .frames = 0}));
+  HangState state;
+  state.hang = HangClass::kRunningStalled;
+  state.error_class = "running stalled";
+  state.name = "SCHEDULER_TIMEOUT";
+  state.message = "core 0 has been in kernel `add` of task t2";
+  state.code = 100;
+  state.has_unit = true;
+  state.unit = 2;
+  state.ticks_per_second = state.detected_ticks = 1'000'000'000;
+  state.lines.resize(state.units.total());
+  state.lines[2].state = static_cast<std::uint32_t>(UnitState::kBusy);
+  state.lines[2].task_id = 2;
+  state.kernels = {"add", "mul"};
+  state.last_site = "program.h:12";
+  state.submitted = 5;
+  state.tasks = {{.id = 2, .site = "program.h:9", .waiters = {3, 4}}, {.id = 3, .pending = 1}};
+  const std::string json = to_json(state);
+  struct {
+    DumpHeader header{.stage = static_cast<std::uint8_t>(DumpStage::kAtHang),
+                      .kind = static_cast<std::uint8_t>(DumpKind::kTensor),
+                      .task_id = 2,
+                      .payload_bytes = 64,
+                      .logical_bytes = 64,
+                      .rank = 1,
+                      .flags = kDumpHasStats,
+                      .extent = {16}};
+    float values[16] = {};
+    DumpStats stats;
+  } frame;
+  ChunkBytes hang = chunk_of(ChunkType::kHang, json.data(), json.size());
+  ChunkBytes snapshot = chunk_of(ChunkType::kSnapshot, &frame, sizeof(frame));
+  hang.header.run_id = snapshot.header.run_id = capture.chunks.front().header.run_id;
+  capture.chunks.push_back(std::move(hang));
+  capture.chunks.push_back(std::move(snapshot));
+  return lay_out_capture(capture);
+}
+
 std::vector<std::vector<unsigned char>> sample_captures() {
-  return {task_capture(), sample_capture({.spans = 100, .frames = 6}),
+  return {task_capture(),
+          hung_capture(),
+          sample_capture({.spans = 100, .frames = 6}),
           sample_capture({.spans = 20, .frames = 2, .closed = false}),
           sample_capture({.spans = 20, .frames = 2, .late_lanes = true}),
           sample_capture({.spans = 0, .frames = 0})};
@@ -39,6 +92,61 @@ TEST(HostileCapture, SoundOnesAreReadWhole) {
   }
 }
 
+TEST(HostileCapture, AHungRunShowsItsStateAndItsSnapshot) {
+  const auto printed = run_capture_input(hung_capture(), std::size(kTextCommands)).printed;
+  for (const char* words : {"running stalled", "program.h:9", "hang   "})
+    EXPECT_NE(printed.find(words), std::string::npos) << words << " is not in\n" << printed;
+}
+
+// A frame that says of itself that it is 2^64 bytes long, and a snapshot of a lane there is not.
+TEST(HostileCapture, ADumpFrameOfImpossibleLengthIsNotBelieved) {
+  for (const std::uint64_t bytes :
+       {~std::uint64_t{0} - 63, ~std::uint64_t{0} - 127, ~std::uint64_t{0}, std::uint64_t{1} << 63})
+    for (const bool has_stats : {false, true})
+      for (const std::size_t size : {sizeof(DumpHeader) - 64, sizeof(DumpHeader),
+                                     sizeof(DumpHeader) + 64, sizeof(DumpHeader) + 128}) {
+        CaptureBytes capture = parse_capture(hung_capture());
+        auto& frame = capture.chunks.back().payload;
+        DumpHeader header;
+        std::memcpy(&header, frame.data(), sizeof(header));
+        header.dtype = static_cast<std::uint8_t>(DType::kUint8);
+        header.extent[0] = header.logical_bytes = header.payload_bytes = bytes;
+        header.flags = has_stats ? kDumpHasStats : 0;
+        std::memcpy(frame.data(), &header, sizeof(header));
+        frame.resize(size);
+        const samples::TemporaryDirectory directory("/dev/shm");
+        samples::write_bytes(directory.file("capture.tide"), lay_out_capture(capture));
+        auto run = RunCapture::open(directory.path());
+        ASSERT_TRUE(run) << run.error().message;
+        const auto index = read_dump(*run);
+        ASSERT_TRUE(index) << index.error().message;
+        EXPECT_EQ(index->malformed, 1u);
+        for (const DumpEntry& entry : index->entries) EXPECT_NE(entry.header.payload_bytes, bytes);
+        (void)run_capture_input(lay_out_capture(capture), std::size(kTextCommands));
+      }
+}
+
+TEST(HostileCapture, ASnapshotOfALaneThatIsNotThereIsStillRead) {
+  for (const std::uint32_t lane : {0u, 1000u, ~0u}) {
+    CaptureBytes capture = parse_capture(hung_capture());
+    capture.chunks.back().header.lane = lane;
+    const samples::TemporaryDirectory directory("/dev/shm");
+    samples::write_bytes(directory.file("capture.tide"), lay_out_capture(capture));
+    auto run = RunCapture::open(directory.path());
+    ASSERT_TRUE(run) << run.error().message;
+    const auto index = read_dump(*run);
+    ASSERT_TRUE(index) << index.error().message;
+    std::size_t found = 0;
+    for (const DumpEntry& entry : index->entries) {
+      const auto bytes = load_payload(*run, entry);
+      ASSERT_TRUE(entry.header.stage != 2 || bytes) << bytes.error().message;
+      found += entry.header.stage == 2 && bytes->size() == 64;
+    }
+    EXPECT_EQ(found, 1u) << "lane " << lane;
+    EXPECT_FALSE(run->read_chunk(~0u));
+  }
+}
+
 TEST(HostileCapture, WithRightChecksumsItReachesEveryReaderAndCrashesNone) {
   const auto captures = sample_captures();
   std::uint64_t described = 0, pages = 0;
@@ -47,7 +155,7 @@ TEST(HostileCapture, WithRightChecksumsItReachesEveryReaderAndCrashesNone) {
     CaptureBytes capture = parse_capture(captures[seed % captures.size()]);
     for (std::uint64_t changes = 1 + bits.below(6); changes > 0; --changes)
       change_capture(capture, bits);
-    const auto result = run_capture_input(lay_out_capture(capture));
+    const auto result = run_capture_input(lay_out_capture(capture), 1);
     described += result.described;
     pages += result.pages;
   }
@@ -62,7 +170,7 @@ TEST(HostileCapture, WithDamageItCrashesNoReader) {
     auto bytes = captures[seed % captures.size()];
     for (std::uint64_t flips = 1 + bits.below(20); flips > 0; --flips) flip_bit(bytes, bits);
     if (bits.below(4) == 0) bytes.resize(bits.below(bytes.size()));
-    (void)run_capture_input(bytes);
+    (void)run_capture_input(bytes, 1);
   }
 }
 
@@ -86,6 +194,19 @@ TEST(HostileCapture, HostileJsonInEveryTextChunkCrashesNoReader) {
       capture.chunks[chunk].payload.assign(text.begin(), text.end());
       (void)run_capture_input(lay_out_capture(capture));
     }
+}
+
+// The seeds of the fuzzer, also where there is no clang.
+TEST(HostileCapture, TheCorpusOfTheFuzzerCrashesNoReader) {
+  std::size_t inputs = 0;
+  for (const auto& file :
+       std::filesystem::directory_iterator(TIDEMARK_SOURCE_DIR "/fuzz/corpus/capture_fuzz")) {
+    const auto result =
+        run_capture_input(samples::read_bytes(file.path().string()), std::size(kTextCommands));
+    EXPECT_FALSE(result.printed.empty());
+    ++inputs;
+  }
+  EXPECT_GE(inputs, 5u);
 }
 
 }  // namespace

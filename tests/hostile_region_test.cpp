@@ -3,11 +3,13 @@
 // never ends.
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include "fuzz/region_input.h"
+#include "tests/temporary_directory.h"
 #include "tidemark/device/sim/sim_env.h"
 
 namespace tidemark::fuzz {
@@ -24,6 +26,17 @@ TEST(HostileRegion, NeitherCrashesTheHostNorIsBelieved) {
   std::uint64_t pages = 0;
   for (std::uint64_t seed = 1; seed <= 15'000; ++seed) pages += run_region_input(noise(seed, 900));
   EXPECT_GT(pages, 50'000u) << "the inputs no longer reach the sink";
+}
+
+// The seeds of the fuzzer, also where there is no clang.
+TEST(HostileRegion, TheCorpusOfTheFuzzerIsHarmless) {
+  std::size_t inputs = 0;
+  for (const auto& file :
+       std::filesystem::directory_iterator(TIDEMARK_SOURCE_DIR "/fuzz/corpus/region_fuzz")) {
+    (void)run_region_input(samples::read_bytes(file.path().string()));
+    ++inputs;
+  }
+  EXPECT_GE(inputs, 30u);
 }
 
 TEST(HostileRegion, ARegionOfAnotherShapeOrVersionIsRefused) {

@@ -13,7 +13,7 @@
 #include "tidemark/base/check.h"
 #include "tidemark/base/unique_fd.h"
 #include "tidemark/device/region_file.h"
-#include "tidemark/session/recover.h"
+#include "tidemark/session/stale_regions.h"
 
 namespace tidemark {
 namespace fs = std::filesystem;

@@ -23,6 +23,7 @@ struct ArgumentDiff {
   std::uint8_t arg_index = 0;
   std::string kernel;
   bool only_in_one = false;  // the other run has no such argument, or of another type or shape
+  std::string unlike;        // not empty: why the two cannot be compared
   bool by_hash = false;      // no payload on at least one side: only that they differ is known
   bool is_output = false;
   bool is_tensor = true;
@@ -38,6 +39,12 @@ struct DumpDiff {
   std::uint64_t compared = 0;
   std::vector<ArgumentDiff> differences;       // in the order of the tasks
   std::vector<std::uint64_t> first_divergent;  // inputs agree, outputs differ; earliest first
+  // Names of arrays, where a run is compared with files.
+  std::vector<std::string> only_in_run, only_in_files;
+
+  [[nodiscard]] std::uint64_t differing() const {
+    return differences.size() + only_in_run.size() + only_in_files.size();
+  }
 };
 
 // Counts what differs beyond the tolerance; NaN equals NaN.

@@ -53,10 +53,10 @@ class FrameCollector {
       if (head_bytes_ == sizeof(DumpHeader)) std::memcpy(&entry_.header, head_, sizeof(head_));
     }
     if (head_bytes_ < sizeof(DumpHeader)) return;
-    const std::uint64_t payload_end = sizeof(DumpHeader) + entry_.header.payload_bytes;
-    const std::uint64_t position = fragment.offset + at;
-    if (position < payload_end && at < size) {
-      const std::uint64_t part = std::min(size - at, payload_end - position);
+    // No sum with payload_bytes: it may be any number.
+    const std::uint64_t done = fragment.offset + at - sizeof(DumpHeader);
+    if (done < entry_.header.payload_bytes && at < size) {
+      const std::uint64_t part = std::min(size - at, entry_.header.payload_bytes - done);
       entry_.payload.push_back(
           {chunk, static_cast<std::uint32_t>(chunk_offset + at), static_cast<std::uint32_t>(part)});
       at += part;
@@ -69,9 +69,10 @@ class FrameCollector {
   void finish(std::uint64_t total_bytes) {
     const DumpHeader& header = entry_.header;
     const bool has_stats = (header.flags & kDumpHasStats) != 0;
-    const std::uint64_t expected =
-        sizeof(DumpHeader) + header.payload_bytes + (has_stats ? sizeof(DumpStats) : 0);
-    if (head_bytes_ != sizeof(DumpHeader) || !is_sane(header) || total_bytes != expected) {
+    const std::uint64_t around = sizeof(DumpHeader) + (has_stats ? sizeof(DumpStats) : 0);
+    const bool is_whole = head_bytes_ == sizeof(DumpHeader) && next_offset_ == total_bytes &&
+                          total_bytes >= around && total_bytes - around == header.payload_bytes;
+    if (!is_whole || !is_sane(header)) {
       ++malformed_;
       return;
     }
@@ -98,8 +99,8 @@ class FrameCollector {
   bool under_way_ = false;
   std::uint64_t number_ = 0, next_offset_ = 0;
   std::uint64_t head_bytes_ = 0, tail_bytes_ = 0;
-  unsigned char head_[sizeof(DumpHeader)];
-  unsigned char tail_[sizeof(DumpStats)];
+  unsigned char head_[sizeof(DumpHeader)] = {};
+  unsigned char tail_[sizeof(DumpStats)] = {};
   DumpEntry entry_;
 };
 
@@ -168,11 +169,17 @@ Expected<void> read_payload(RunCapture& run, const DumpEntry& entry,
 
 Expected<std::vector<unsigned char>> load_payload(RunCapture& run, const DumpEntry& entry) {
   std::vector<unsigned char> all;
-  all.reserve(entry.header.payload_bytes);
+  std::size_t bytes_there = 0;  // not what the header says: it may say anything
+  for (const DumpPiece& piece : entry.payload) bytes_there += piece.bytes;
+  all.reserve(bytes_there);
   auto read = read_payload(run, entry, [&](std::span<const unsigned char> bytes) {
     all.insert(all.end(), bytes.begin(), bytes.end());
   });
   if (!read) return tl::unexpected(read.error());
+  if (all.size() != entry.header.payload_bytes)
+    return failure(ErrorKind::kDamage, "{}, argument {}: {} of {} bytes of its payload are there",
+                   task_text(entry.header.task_id), entry.header.arg_index, all.size(),
+                   entry.header.payload_bytes);
   return all;
 }
 

@@ -5,9 +5,21 @@
 #include <cstring>
 #include <filesystem>
 
+#include "tidemark/base/plain_text.h"
 #include "tidemark/session/output_directory.h"
 
 namespace tidemark {
+namespace {
+
+// Plain text is never longer than what it was made of.
+void clean_producer(LanePlan& lane) {
+  const std::string text =
+      plain_text({lane.producer, ::strnlen(lane.producer, kProducerTextBytes - 1)});
+  std::memset(lane.producer, 0, sizeof(lane.producer));
+  std::memcpy(lane.producer, text.data(), text.size());
+}
+
+}  // namespace
 
 Expected<RunCapture> RunCapture::open(const std::string& directory) {
   const std::string path = directory + "/" + kCaptureFile;
@@ -36,6 +48,7 @@ Expected<RunCapture> RunCapture::open(const std::string& directory) {
   for (std::size_t i = 0; i < run.lanes_.size() && i < records.size(); ++i)
     if (run.lanes_[i].stream == 0 && is_known_lane(records[i].plan, page_bytes - kPageHeaderBytes))
       run.lanes_[i] = records[i].plan;
+  for (LanePlan& lane : run.lanes_) clean_producer(lane);
   run.pages_.resize(run.lanes_.size());
   for (const auto& chunk : run.reader_.chunks())
     if (chunk.type == static_cast<std::uint16_t>(ChunkType::kPage) &&
@@ -135,9 +148,12 @@ Expected<std::uint64_t> RunCapture::missing(StreamId stream) {
 }
 
 Expected<std::span<const unsigned char>> RunCapture::read_chunk(std::uint32_t chunk) {
-  const IndexEntry& entry = reader_.chunks().at(chunk);
-  kept_.resize(lanes_.size());
-  KeptChunk& kept = kept_.at(entry.lane);
+  if (chunk >= reader_.chunks().size())
+    return failure(ErrorKind::kDamage, "the capture has no chunk {}", chunk);
+  const IndexEntry& entry = reader_.chunks()[chunk];
+  // Chunks that are of no lane, such as snapshots, share the last place.
+  kept_.resize(lanes_.size() + 1);
+  KeptChunk& kept = kept_[std::min<std::size_t>(entry.lane, lanes_.size())];
   if (kept.chunk != chunk) {
     const auto bytes = reader_.read(entry);
     if (!bytes) return tl::unexpected(bytes.error());

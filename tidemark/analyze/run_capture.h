@@ -99,7 +99,7 @@ class RunCapture {
     std::uint32_t chunk = ~0u;
     std::vector<unsigned char> bytes;
   };
-  std::vector<KeptChunk> kept_;  // by lane
+  std::vector<KeptChunk> kept_;  // by lane; the last one is for all else
   bool knows_losses_ = false;
   std::vector<LaneGap> gaps_;
   std::vector<Losses> losses_;  // by lane

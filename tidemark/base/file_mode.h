@@ -47,4 +47,20 @@ inline mode_t directory_mode() {
   return ::mkdir(path.c_str(), 0700) == 0 && ::chmod(path.c_str(), directory_mode()) == 0;
 }
 
+// A folder with all those above it that are missing. False, with errno, if the system refuses.
+[[nodiscard]] inline bool create_directories(const std::string& path) {
+  struct stat info {};
+  if (path.empty() || create_directory(path)) return true;
+  if (errno == EEXIST) {
+    if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return true;
+    errno = ENOTDIR;
+    return false;
+  }
+  const auto end = path.find_last_not_of('/');
+  const auto slash = end == std::string::npos ? end : path.find_last_of('/', end);
+  if (errno != ENOENT || slash == std::string::npos || slash == 0) return false;
+  if (!create_directories(path.substr(0, slash))) return false;
+  return create_directory(path) || errno == EEXIST;
+}
+
 }  // namespace tidemark

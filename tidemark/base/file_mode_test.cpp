@@ -50,6 +50,24 @@ TEST_F(FileModeTest, IsWhatWasSetUnderAClosedUmask) {
   EXPECT_EQ(directory_mode(), 0750u);
 }
 
+TEST_F(FileModeTest, MakesMissingFoldersOnTheWayAndLeavesOthersAsTheyAre) {
+  ASSERT_TRUE(create_directory(folder_ + "/inner"));
+  ASSERT_EQ(::chmod((folder_ + "/inner").c_str(), 0751), 0);
+  set_file_mode(0640);
+  const std::string deep = folder_ + "/inner/a//b/";
+  EXPECT_TRUE(create_directories(deep));
+  EXPECT_TRUE(create_directories(deep));
+  EXPECT_EQ(mode_of(folder_ + "/inner"), 0751u);
+  EXPECT_EQ(mode_of(folder_ + "/inner/a"), 0750u);
+  EXPECT_EQ(mode_of(deep), 0750u);
+  ASSERT_TRUE(create_file(path_, O_WRONLY).valid());
+  EXPECT_FALSE(create_directories(path_));
+  EXPECT_EQ(errno, ENOTDIR);
+  EXPECT_FALSE(create_directories(path_ + "/a/b"));
+  ::rmdir(deep.c_str());
+  ::rmdir((folder_ + "/inner/a").c_str());
+}
+
 TEST_F(FileModeTest, RefusalsKeepTheReason) {
   EXPECT_TRUE(create_file(path_, O_WRONLY).valid());
   EXPECT_FALSE(create_file(path_, O_WRONLY | O_EXCL).valid());

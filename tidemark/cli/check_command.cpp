@@ -2,11 +2,10 @@
 // tidemark check: verifies ledger, checksums, stamps and, where the workload allows it, content.
 #include <memory>
 
-#include <fmt/core.h>
-
 #include "tidemark/analyze/check_run.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/run_summary.h"
+#include "tidemark/cli/terminal.h"
 #include "workloads/synthetic_content.h"
 #include "workloads/synthetic_producer.h"
 
@@ -24,26 +23,25 @@ int check(const std::string& named) {
   const auto result = check_run(*directory, content);
   if (!result) return report_error(result.error());
   const LaneCounts& counted = result->counted;
-  fmt::print("{}: {} chunks, {} pages, {}\n", *directory, with_commas(result->chunks),
-             with_commas(result->pages), human_bytes(result->file_bytes));
-  fmt::print(
+  print("{}: {} chunks, {} pages, {}\n", *directory, with_commas(result->chunks),
+        with_commas(result->pages), human_bytes(result->file_bytes));
+  print(
       "  numbers    {} produced = {} delivered + {} recovered + {} dropped + {} "
       "overwritten\n",
       with_commas(counted.produced), with_commas(counted.delivered), with_commas(counted.recovered),
       with_commas(counted.dropped), with_commas(counted.overwritten));
-  if (content)
-    fmt::print("  content    {} records verified\n", with_commas(result->verified_records));
+  if (content) print("  content    {} records verified\n", with_commas(result->verified_records));
   if (result->verified_tensors > 0)
-    fmt::print("  dump       {} tensors have the hash that the device computed\n",
-               with_commas(result->verified_tensors));
-  for (const auto& note : result->notes) fmt::print("  note       {}\n", note);
-  for (const auto& problem : result->problems) fmt::print("  problem    {}\n", problem);
+    print("  dump       {} tensors have the hash that the device computed\n",
+          with_commas(result->verified_tensors));
+  for (const auto& note : result->notes) print("  note       {}\n", note);
+  for (const auto& problem : result->problems) print("  problem    {}\n", problem);
   if (!result->problems.empty()) {
-    fmt::print("damaged or incomplete: {} problem{}\n", result->problems.size(),
-               result->problems.size() == 1 ? "" : "s");
+    print("damaged or incomplete: {} problem{}\n", result->problems.size(),
+          result->problems.size() == 1 ? "" : "s");
     return 4;
   }
-  fmt::print("{}\n", result->still_running ? "sound so far" : "sound");
+  print("{}\n", result->still_running ? "sound so far" : "sound");
   return 0;
 }
 

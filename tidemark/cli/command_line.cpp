@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/cli/command_line.h"
 
+#include <exception>
 #include <filesystem>
-
-#include <fmt/core.h>
+#include <new>
+#include <sstream>
 
 #include "tidemark/base/file_size_signal.h"
 #include "tidemark/cli/bench/cuda_bench.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/session/output_directory.h"
 #include "workloads/workload_table.h"
 
@@ -23,6 +25,48 @@ A first try:
   tidemark deps --list
   tidemark scopes)";
 
+// What the parser answers itself: help, version.
+int print_answer(const CLI::App& app, const CLI::Error& asked) {
+  std::ostringstream out, error;
+  const int exit_code = app.exit(asked, out, error);
+  print_text(out.str());
+  print_text(error.str(), Stream::kError);
+  return exit_code;
+}
+
+int refuse(const CLI::App& app, const CLI::ParseError& error, const char* first_word) {
+  const bool unknown_command =
+      first_word != nullptr && first_word[0] != '-' && app.get_subcommands().empty();
+  if (unknown_command)
+    print_error("tidemark: no command {}\n", first_word);
+  else
+    print_error("tidemark: {}\n", error.what());
+  print_error("Try 'tidemark --help'.\n");
+  return kExitUsage;
+}
+
+// No exception ends the process: what a hostile file brings about is a line and an exit code.
+int parse_and_run(CLI::App& app, int argc, char** argv, const Outcome& outcome) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return print_answer(app, help);
+  } catch (const CLI::CallForAllHelp& help) {
+    return print_answer(app, help);
+  } catch (const CLI::CallForVersion& version) {
+    return print_answer(app, version);
+  } catch (const CLI::ParseError& error) {
+    return refuse(app, error, argc > 1 ? argv[1] : nullptr);
+  } catch (const std::bad_alloc&) {
+    print_error("tidemark: out of memory; a file may be damaged, or larger than this machine\n");
+    return kExitDamage;
+  } catch (const std::exception& error) {
+    print_error("tidemark: {}\n", error.what());
+    return kExitDamage;
+  }
+  return outcome.exit_code;
+}
+
 }  // namespace
 
 int exit_code_of(const Error& error) {
@@ -32,7 +76,7 @@ int exit_code_of(const Error& error) {
     case ErrorKind::kDevice:
       return 3;
     case ErrorKind::kDamage:
-      return 4;
+      return kExitDamage;
     case ErrorKind::kFile:
       return 5;
   }
@@ -40,7 +84,7 @@ int exit_code_of(const Error& error) {
 }
 
 int report_error(const Error& error) {
-  fmt::print(stderr, "tidemark: {}\n", error.message);
+  print_error("tidemark: {}\n", error.message);
   return exit_code_of(error);
 }
 
@@ -61,6 +105,10 @@ int run_command_line(int argc, char** argv, void (*register_more)()) {
   register_workloads();
   if (register_more != nullptr) register_more();
   register_cuda_bench();
+  return run_arguments(argc, argv);
+}
+
+int run_arguments(int argc, char** argv) {
   CLI::App app("Tidemark: a flight recorder for on-device task runtimes.", "tidemark");
   app.footer(kFooter);
   app.require_subcommand(1);
@@ -79,24 +127,7 @@ int run_command_line(int argc, char** argv, void (*register_more)()) {
   add_top_command(app, outcome);
   add_recover_command(app, outcome);
   add_bench_command(app, outcome);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::CallForAllHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::CallForVersion& version) {
-    return app.exit(version);
-  } catch (const CLI::ParseError& error) {
-    const bool unknown_command = argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty();
-    if (unknown_command)
-      fmt::print(stderr, "tidemark: no command {}\n", argv[1]);
-    else
-      fmt::print(stderr, "tidemark: {}\n", error.what());
-    fmt::print(stderr, "Try 'tidemark --help'.\n");
-    return kExitUsage;
-  }
-  return outcome.exit_code;
+  return parse_and_run(app, argc, argv, outcome);
 }
 
 }  // namespace tidemark::cli

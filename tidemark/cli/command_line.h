@@ -13,6 +13,7 @@ namespace tidemark::cli {
 
 // Exit codes, as documented in the README.
 inline constexpr int kExitUsage = 2;
+inline constexpr int kExitDamage = 4;
 
 struct Outcome {
   int exit_code = 0;
@@ -41,6 +42,8 @@ Expected<std::string> resolve_run(const std::string& named);
 
 // Registers the programs, forks the supervisor, parses, runs. What main returns.
 int run_command_line(int argc, char** argv);
+// The same with the programs that are known already, as often as one likes.
+int run_arguments(int argc, char** argv);
 // `register_more`: programs in place of those of the same name.
 int run_command_line(int argc, char** argv, void (*register_more)());
 

@@ -8,7 +8,9 @@
 
 #include "tidemark/analyze/timeline.h"
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/file_mode_option.h"
 #include "tidemark/cli/run_summary.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/export/part_file.h"
 #include "tidemark/runtime/task_slot.h"
 
@@ -68,25 +70,23 @@ void print_summary(const RunCapture& run, const TaskGraph& graph) {
       depth[i] = std::max(depth[i], depth[producer] + 1);
     longest = std::max(longest, depth[i]);
   }
-  fmt::print("{}: {} on {}\n", run.directory(), run.description().run.workload,
-             run.description().run.platform);
-  fmt::print("  {} tasks, {} tensors (versions of buffers), {} edges between {} pairs\n",
-             with_commas(graph.tasks.size()), with_commas(graph.tensors.size()),
-             with_commas(graph.edges.size()), with_commas(all_pairs(graph).size()));
-  for (const auto& [source, count] : sources)
-    fmt::print("  {:<10} {}\n", source, with_commas(count));
-  fmt::print("  {} of the edges led to a task that was already complete\n", with_commas(satisfied));
-  fmt::print(
-      "  tasks that wait for nobody: {}; that nobody waits for: {}; longest chain: {} tasks\n",
-      with_commas(roots), with_commas(leaves), with_commas(longest));
+  print("{}: {} on {}\n", run.directory(), run.description().run.workload,
+        run.description().run.platform);
+  print("  {} tasks, {} tensors (versions of buffers), {} edges between {} pairs\n",
+        with_commas(graph.tasks.size()), with_commas(graph.tensors.size()),
+        with_commas(graph.edges.size()), with_commas(all_pairs(graph).size()));
+  for (const auto& [source, count] : sources) print("  {:<10} {}\n", source, with_commas(count));
+  print("  {} of the edges led to a task that was already complete\n", with_commas(satisfied));
+  print("  tasks that wait for nobody: {}; that nobody waits for: {}; longest chain: {} tasks\n",
+        with_commas(roots), with_commas(leaves), with_commas(longest));
   if (!graph.tasks.empty()) {
-    fmt::print("  most producers: {} ({})\n", label(run, graph, graph.tasks[most_in].task.task_id),
-               links.producers[most_in].size());
-    fmt::print("  most consumers: {} ({})\n", label(run, graph, graph.tasks[most_out].task.task_id),
-               links.consumers[most_out].size());
+    print("  most producers: {} ({})\n", label(run, graph, graph.tasks[most_in].task.task_id),
+          links.producers[most_in].size());
+    print("  most consumers: {} ({})\n", label(run, graph, graph.tasks[most_out].task.task_id),
+          links.consumers[most_out].size());
   }
   if (!graph.complete())
-    fmt::print(
+    print(
         "  INCOMPLETE: {} records are missing, {} tasks lack tensors, {} edges have an unknown "
         "end\n",
         with_commas(graph.missing_records), with_commas(graph.tasks_cut),
@@ -97,10 +97,10 @@ void print_list(const RunCapture& run, const TaskGraph& graph) {
   std::map<std::uint64_t, std::vector<const GraphEdgeRecord*>> by_consumer;
   for (const auto& edge : graph.edges) by_consumer[edge.consumer].push_back(&edge);
   for (const auto& node : graph.tasks) {
-    fmt::print("{} at {}\n", label(run, graph, node.task.task_id),
-               run.site_of(node.task.submit_file, node.task.submit_line));
+    print("{} at {}\n", label(run, graph, node.task.task_id),
+          run.site_of(node.task.submit_file, node.task.submit_line));
     for (const auto* edge : by_consumer[node.task.task_id])
-      fmt::print("  <- {:<24} {}\n", label(run, graph, edge->producer), reason(*edge));
+      print("  <- {:<24} {}\n", label(run, graph, edge->producer), reason(*edge));
   }
 }
 
@@ -114,7 +114,7 @@ Expected<void> write_dot(const RunCapture& run, const TaskGraph& graph, const Pa
     text += fmt::format("  \"{}\" -> \"{}\";\n", task_text(producer), task_text(consumer));
   text += "}\n";
   if (path == "-") {
-    fmt::print("{}", text);
+    print_text(text);
     return {};
   }
   auto file = PartFile::create(path);
@@ -140,11 +140,11 @@ Expected<void> print_path(const RunCapture& run, const TaskGraph& graph, const D
   auto chain = graph.path(*from, *to);
   if (chain.empty()) chain = graph.path(*to, *from);
   if (chain.empty()) {
-    fmt::print("neither {} nor {} waits for the other\n", args.path[0], args.path[1]);
+    print("neither {} nor {} waits for the other\n", args.path[0], args.path[1]);
     return {};
   }
   for (std::size_t i = 0; i < chain.size(); ++i)
-    fmt::print("{}{}\n", i == 0 ? "" : "  -> ", label(run, graph, chain[i]));
+    print("{}{}\n", i == 0 ? "" : "  -> ", label(run, graph, chain[i]));
   return {};
 }
 
@@ -153,8 +153,8 @@ Expected<void> print_why(RunCapture& run, const TaskGraph& graph, const DepsArgs
   if (!task) return tl::unexpected(task.error());
   const std::size_t index = graph.index_of(*task);
   const TaskNode& node = graph.tasks[index];
-  fmt::print("{} was submitted at {}\n", label(run, graph, *task),
-             run.site_of(node.task.submit_file, node.task.submit_line));
+  print("{} was submitted at {}\n", label(run, graph, *task),
+        run.site_of(node.task.submit_file, node.task.submit_line));
   const bool timed = run.has(StreamId::kSwimlane);
   const GraphTimes times = timed ? join_times(run, graph) : GraphTimes{};
   const auto when = [&](std::uint64_t ticks) {
@@ -163,33 +163,33 @@ Expected<void> print_why(RunCapture& run, const TaskGraph& graph, const DepsArgs
   bool any = false;
   for (const auto& edge : graph.edges) {
     if (edge.consumer != *task) continue;
-    if (!any) fmt::print("it waits for\n");
+    if (!any) print("it waits for\n");
     any = true;
     const std::size_t producer = graph.index_of(edge.producer);
     const TaskArgument* arg = edge.arg == kNoGraphArg ? nullptr : node.arg(edge.arg);
-    fmt::print("  {:<24} {}{}{}\n", label(run, graph, edge.producer), reason(edge),
-               arg == nullptr ? "" : fmt::format(" ({})", access_text(arg->said.access)),
-               timed && producer != TaskGraph::kNoTask
-                   ? fmt::format(", complete at {}", when(times.tasks[producer].complete_ticks))
-                   : "");
+    print("  {:<24} {}{}{}\n", label(run, graph, edge.producer), reason(edge),
+          arg == nullptr ? "" : fmt::format(" ({})", access_text(arg->said.access)),
+          timed && producer != TaskGraph::kNoTask
+              ? fmt::format(", complete at {}", when(times.tasks[producer].complete_ticks))
+              : "");
   }
-  if (!any) fmt::print("it waits for nobody\n");
+  if (!any) print("it waits for nobody\n");
   if (!timed) {
-    fmt::print("times need the spans: run with --enable-l2-swimlane too\n");
+    print("times need the spans: run with --enable-l2-swimlane too\n");
     return {};
   }
   const TaskTimes& own = times.tasks[index];
-  fmt::print("submitted at {}, ready at {}", when(own.submit_ticks), when(own.ready_ticks));
+  print("submitted at {}, ready at {}", when(own.submit_ticks), when(own.ready_ticks));
   if (own.ran)
-    fmt::print(", dispatched at {}, started at {} on core {}\n", when(own.dispatch_ticks),
-               when(own.start_ticks), own.last_row.core);
+    print(", dispatched at {}, started at {} on core {}\n", when(own.dispatch_ticks),
+          when(own.start_ticks), own.last_row.core);
   else
-    fmt::print("; {}\n", node.task.shape == static_cast<std::uint8_t>(TaskShape::kDummy)
-                             ? "it has no kernel"
-                             : "it never ran");
+    print("; {}\n", node.task.shape == static_cast<std::uint8_t>(TaskShape::kDummy)
+                        ? "it has no kernel"
+                        : "it never ran");
   if (own.last_producer != ~0u && own.ready_ticks > own.submit_ticks)
-    fmt::print("the last to be complete was {}\n",
-               label(run, graph, graph.tasks[own.last_producer].task.task_id));
+    print("the last to be complete was {}\n",
+          label(run, graph, graph.tasks[own.last_producer].task.task_id));
   return {};
 }
 
@@ -209,8 +209,8 @@ int show(const DepsArgs& args) {
     const Pairs pairs = args.reduce ? graph->reduced() : all_pairs(*graph);
     if (args.dot != "-") print_summary(*run, *graph);
     if (args.reduce && args.dot != "-")
-      fmt::print("  {} pairs remain without those that longer chains imply\n",
-                 with_commas(pairs.size()));
+      print("  {} pairs remain without those that longer chains imply\n",
+            with_commas(pairs.size()));
     if (args.list) print_list(*run, *graph);
     if (!args.dot.empty()) done = write_dot(*run, *graph, pairs, args.dot);
   }
@@ -230,6 +230,7 @@ void add_deps_command(CLI::App& app, Outcome& outcome) {
   command->add_option("--path", args->path, "A chain of dependencies between two tasks")
       ->expected(2);
   command->add_option("--why", args->why, "Why does this task wait? (r1t42, t42 or 0x…)");
+  add_file_mode_option(*command);
   command->callback([args, &outcome] { outcome.exit_code = show(*args); });
 }
 

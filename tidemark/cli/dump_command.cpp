@@ -11,7 +11,9 @@
 #include "tidemark/analyze/element_text.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/dump_files.h"
+#include "tidemark/cli/file_mode_option.h"
 #include "tidemark/cli/run_summary.h"
+#include "tidemark/cli/terminal.h"
 
 namespace tidemark::cli {
 namespace {
@@ -30,7 +32,7 @@ struct DumpArgs {
 
 struct DiffArgs {
   std::string one, other;
-  DiffTolerance tolerance;
+  FileDiffOptions options;
   std::size_t limit = 20;
 };
 
@@ -41,34 +43,35 @@ std::string shape_text(const DumpHeader& header) {
   return text.empty() ? "-" : text;
 }
 
+const char* stage_word(std::uint8_t stage) {
+  return stage == 0 ? "before" : stage == 1 ? "after" : "hang";
+}
+
 std::string number(double value) { return fmt::format("{:.6g}", value); }
 
 void print_head(bool stats) {
-  fmt::print("  {:>5}  {:<12} {:<16} {:<6} {:>3} {:<6} {:<9} {:<16} {:>11}", "index", "task",
-             "kernel", "stage", "arg", "role", "dtype", "shape", "bytes");
+  print("  {:>5}  {:<12} {:<16} {:<6} {:>3} {:<6} {:<9} {:<16} {:>11}", "index", "task", "kernel",
+        "stage", "arg", "role", "dtype", "shape", "bytes");
   if (stats)
-    fmt::print(" {:>12} {:>12} {:>12} {:>6} {:>6} {:>8}  {}", "min", "max", "mean", "nan", "inf",
-               "zero", "hash");
-  fmt::print("\n");
+    print(" {:>12} {:>12} {:>12} {:>6} {:>6} {:>8}  {}", "min", "max", "mean", "nan", "inf", "zero",
+          "hash");
+  print("\n");
 }
 
 void print_entry(const RunCapture& run, std::size_t index, const DumpEntry& entry, bool stats) {
   const DumpHeader& header = entry.header;
   const auto dtype = static_cast<DType>(header.dtype);
-  fmt::print("  {:>5}  {:<12} {:<16} {:<6} {:>3} {:<6} {:<9} {:<16} {:>11}", index,
-             task_text(header.task_id), dump_kernel_name(run, header),
-             header.stage == 0   ? "before"
-             : header.stage == 1 ? "after"
-                                 : "hang",
-             header.arg_index, entry.is_tensor() ? role_text(header.access) : "scalar",
-             dtype_name(dtype),
-             entry.is_tensor() ? shape_text(header) : element_text(dtype, &header.scalar),
-             header.payload_bytes);
+  print("  {:>5}  {:<12} {:<16} {:<6} {:>3} {:<6} {:<9} {:<16} {:>11}", index,
+        task_text(header.task_id), dump_kernel_name(run, header), stage_word(header.stage),
+        header.arg_index, entry.is_tensor() ? role_text(header.access) : "scalar",
+        dtype_name(dtype),
+        entry.is_tensor() ? shape_text(header) : element_text(dtype, &header.scalar),
+        header.payload_bytes);
   if (stats && entry.has_stats())
-    fmt::print(" {:>12} {:>12} {:>12} {:>6} {:>6} {:>8}  {:016x}", number(entry.stats.min),
-               number(entry.stats.max), number(entry.stats.mean), entry.stats.nan, entry.stats.inf,
-               entry.stats.zero, entry.stats.hash);
-  fmt::print("{}\n", (header.flags & kDumpTruncated) != 0 ? "  (cut)" : "");
+    print(" {:>12} {:>12} {:>12} {:>6} {:>6} {:>8}  {:016x}", number(entry.stats.min),
+          number(entry.stats.max), number(entry.stats.mean), entry.stats.nan, entry.stats.inf,
+          entry.stats.zero, entry.stats.hash);
+  print("{}\n", (header.flags & kDumpTruncated) != 0 ? "  (cut)" : "");
 }
 
 // Which entries the filters leave, by their place in the list.
@@ -111,36 +114,35 @@ int print_nan(RunCapture& run, const DumpIndex& index) {
   }
   for (const std::uint64_t task : tasks_in_order(run, index)) {
     if (!bad_out.contains(task) || bad_in.contains(task)) continue;
-    fmt::print("{} is the first task that made a NaN or an infinity of inputs without one\n",
-               task_text(task));
+    print("{} is the first task that made a NaN or an infinity of inputs without one\n",
+          task_text(task));
     print_head(true);
     for (std::size_t i = 0; i < index.entries.size(); ++i)
       if (index.entries[i].header.task_id == task) print_entry(run, i, index.entries[i], true);
-    fmt::print("{} task{} wrote one in all\n", bad_out.size(), bad_out.size() == 1 ? "" : "s");
+    print("{} task{} wrote one in all\n", bad_out.size(), bad_out.size() == 1 ? "" : "s");
     return 0;
   }
-  fmt::print("{}\n", bad_out.empty() ? "no task wrote a NaN or an infinity"
-                                     : "every task that wrote one had read one");
+  print("{}\n", bad_out.empty() ? "no task wrote a NaN or an infinity"
+                                : "every task that wrote one had read one");
   return 0;
 }
 
 void print_totals(const DumpIndex& index, std::size_t matching) {
   std::uint64_t bytes = 0;
   for (const auto& entry : index.entries) bytes += entry.header.payload_bytes;
-  fmt::print("  {} arguments, {} of payload", with_commas(index.entries.size()),
-             human_bytes(bytes));
-  if (matching != index.entries.size()) fmt::print("; {} match", with_commas(matching));
-  fmt::print("\n");
+  print("  {} arguments, {} of payload", with_commas(index.entries.size()), human_bytes(bytes));
+  if (matching != index.entries.size()) print("; {} match", with_commas(matching));
+  print("\n");
   if (index.dropped + index.overwritten > 0)
-    fmt::print("  {} dropped, {} overwritten\n", with_commas(index.dropped),
-               with_commas(index.overwritten));
+    print("  {} dropped, {} overwritten\n", with_commas(index.dropped),
+          with_commas(index.overwritten));
   for (const auto& argument : index.invalid)
-    fmt::print("  {} points outside of the device's memory and was not read\n", argument);
+    print("  {} points outside of the device's memory and was not read\n", argument);
   if (index.skipped_tasks > 0) {
     std::string names;
     for (const auto& kernel : index.skipped_kernels) names += (names.empty() ? "" : ", ") + kernel;
-    fmt::print("  {} tasks were skipped, their arguments are words that nobody described: {}\n",
-               with_commas(index.skipped_tasks), names);
+    print("  {} tasks were skipped, their arguments are words that nobody described: {}\n",
+          with_commas(index.skipped_tasks), names);
   }
 }
 
@@ -157,47 +159,57 @@ int show(const DumpArgs& args) {
   if (!args.export_dir.empty()) {
     const auto written = write_dump_files(*run, *index, *chosen, args.export_dir, args.format);
     if (!written) return report_error(written.error());
-    fmt::print("{} files in {}\n", *written, args.export_dir);
+    print("{} files in {}\n", *written, args.export_dir);
     return 0;
   }
   if (args.index && chosen->size() == 1) {
     const auto text = dump_text(*run, index->entries[chosen->front()]);
     if (!text) return report_error(text.error());
-    fmt::print("{}", *text);
+    print_text(*text);
     return 0;
   }
-  fmt::print("{}: {} on {}\n", *directory, run->description().run.workload,
-             run->description().run.platform);
+  print("{}: {} on {}\n", *directory, run->description().run.workload,
+        run->description().run.platform);
   print_totals(*index, chosen->size());
   print_head(args.stats);
   for (std::size_t i = 0; i < chosen->size() && i < args.limit; ++i)
     print_entry(*run, (*chosen)[i], index->entries[(*chosen)[i]], args.stats);
   if (chosen->size() > args.limit)
-    fmt::print("  ... {} more (--limit N shows them)\n", with_commas(chosen->size() - args.limit));
+    print("  ... {} more (--limit N shows them)\n", with_commas(chosen->size() - args.limit));
   return 0;
 }
 
 void print_diff(const ArgumentDiff& diff) {
-  fmt::print("  {:<12} {:<16} {:<6} arg {:<3} ", task_text(diff.task_id), diff.kernel,
-             diff.stage == 0 ? "before" : "after", diff.arg_index);
-  if (diff.only_in_one)
-    fmt::print("is in one of the two only, or of another type or shape\n");
+  print("  {:<12} {:<16} {:<6} arg {:<3} ", task_text(diff.task_id), diff.kernel,
+        stage_word(diff.stage), diff.arg_index);
+  if (!diff.unlike.empty())
+    print("{}\n", diff.unlike);
+  else if (diff.only_in_one)
+    print("is in one of the two only, or of another type or shape\n");
   else if (diff.by_hash)
-    fmt::print("differs (by hash; no payload to say by how much)\n");
+    print("differs (by hash; no payload to say by how much)\n");
   else
-    fmt::print("{} of {} elements, first [{}], max abs {} rel {} ulp {}\n",
-               with_commas(diff.differing), with_commas(diff.elements), diff.first_index,
-               number(diff.max_abs), number(diff.max_rel), with_commas(diff.max_ulp));
+    print("{} of {} elements, first [{}], max abs {} rel {} ulp {}\n", with_commas(diff.differing),
+          with_commas(diff.elements), diff.first_index, number(diff.max_abs), number(diff.max_rel),
+          with_commas(diff.max_ulp));
+}
+
+void print_missing(const char* where, const std::vector<std::string>& names, std::size_t limit) {
+  for (std::size_t i = 0; i < names.size() && i < limit; ++i)
+    print("  {} is {}\n", names[i], where);
+  if (names.size() > limit)
+    print("  ... {} more are {} (--limit N shows them; --subset accepts them)\n",
+          with_commas(names.size() - limit), where);
 }
 
 // With another run, or with a directory of arrays.
 Expected<DumpDiff> diff_with(RunCapture& one, const DiffArgs& args) {
   std::error_code code;
   if (!std::filesystem::exists(args.other + "/run.json", code))
-    return diff_with_files(one, args.other, args.tolerance);
+    return diff_with_files(one, args.other, args.options);
   auto other = RunCapture::open(args.other);
   if (!other) return tl::unexpected(other.error());
-  return diff_dumps(one, *other, args.tolerance);
+  return diff_dumps(one, *other, args.options.tolerance);
 }
 
 int show_diff(const DiffArgs& args) {
@@ -205,19 +217,21 @@ int show_diff(const DiffArgs& args) {
   if (!one) return report_error(one.error());
   const auto diff = diff_with(*one, args);
   if (!diff) return report_error(diff.error());
-  fmt::print("{} arguments compared, {} differ\n", with_commas(diff->compared),
-             with_commas(diff->differences.size()));
-  if (diff->differences.empty()) return 0;
+  print("{} arguments compared, {} differ\n", with_commas(diff->compared),
+        with_commas(diff->differing()));
+  print_missing("only in the run", diff->only_in_run, args.limit);
+  print_missing("only in the files", diff->only_in_files, args.limit);
+  if (diff->differences.empty()) return diff->differing() == 0 ? 0 : 1;
   if (diff->first_divergent.empty())
-    fmt::print("first divergence: none of the tasks that differ has inputs that agree\n");
+    print("first divergence: none of the tasks that differ has inputs that agree\n");
   else
-    fmt::print("first divergence: {}, whose inputs agree and whose outputs differ\n",
-               task_text(diff->first_divergent.front()));
+    print("first divergence: {}, whose inputs agree and whose outputs differ\n",
+          task_text(diff->first_divergent.front()));
   for (std::size_t i = 0; i < diff->differences.size() && i < args.limit; ++i)
     print_diff(diff->differences[i]);
   if (diff->differences.size() > args.limit)
-    fmt::print("  ... {} more (--limit N shows them)\n",
-               with_commas(diff->differences.size() - args.limit));
+    print("  ... {} more (--limit N shows them)\n",
+          with_commas(diff->differences.size() - args.limit));
   return 1;
 }
 
@@ -238,6 +252,7 @@ void add_dump_command(CLI::App& app, Outcome& outcome) {
   command->add_option("--limit", args->limit, "How many entries to list")->capture_default_str();
   command->add_option("--export", args->export_dir, "Write each chosen entry to this directory");
   command->add_option("--format", args->format, "txt, npy or csv")->capture_default_str();
+  add_file_mode_option(*command);
   auto* diff =
       command->add_subcommand("diff", "Where two runs part: first divergence, then the rest");
   auto diff_args = std::make_shared<DiffArgs>();
@@ -245,12 +260,14 @@ void add_dump_command(CLI::App& app, Outcome& outcome) {
   diff->add_option("b", diff_args->other,
                    "Directory of another run, or of arrays named as 'dump --export' names them")
       ->required();
-  diff->add_option("--rtol", diff_args->tolerance.rtol, "Relative tolerance")
+  diff->add_option("--rtol", diff_args->options.tolerance.rtol, "Relative tolerance")
       ->capture_default_str();
-  diff->add_option("--atol", diff_args->tolerance.atol, "Absolute tolerance")
+  diff->add_option("--atol", diff_args->options.tolerance.atol, "Absolute tolerance")
       ->capture_default_str();
   diff->add_option("--limit", diff_args->limit, "How many differences to list")
       ->capture_default_str();
+  diff->add_flag("--subset", diff_args->options.subset,
+                 "Accept arrays that only the run or only the directory has");
   diff->callback([diff_args, &outcome] { outcome.exit_code = show_diff(*diff_args); });
   command->callback([args, command, &outcome] {
     if (command->get_subcommands().empty()) outcome.exit_code = show(*args);

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "tidemark/analyze/element_text.h"
 #include "tidemark/export/npy_file.h"
@@ -101,18 +102,50 @@ void widen(NpyArray& array) {
   array.dtype = DType::kFloat32;
 }
 
+bool is_whole(const DumpEntry& entry) {
+  return !entry.is_tensor() || entry.header.payload_bytes == entry.header.logical_bytes;
+}
+
+std::set<std::string> arrays_in(const std::string& directory) {
+  std::set<std::string> names;
+  std::error_code code;
+  for (std::filesystem::directory_iterator entry(directory, code), end; !code && entry != end;
+       entry.increment(code))
+    if (entry->path().extension() == ".npy") names.insert(entry->path().filename().string());
+  return names;
+}
+
+std::string shape_text(const std::vector<std::uint64_t>& shape) {
+  return fmt::format("({})", fmt::join(shape, ", "));
+}
+
+// Why two arrays cannot be compared element by element; empty: they can.
+std::string unlike_text(const NpyArray& here, const NpyArray& there) {
+  if (here.dtype != there.dtype)
+    return fmt::format("is {} in the run and {} in the files", dtype_name(here.dtype),
+                       dtype_name(there.dtype));
+  if (here.shape != there.shape)
+    return fmt::format("has the shape {} in the run and {} in the files", shape_text(here.shape),
+                       shape_text(there.shape));
+  return {};
+}
+
 }  // namespace
 
 Expected<DumpDiff> diff_with_files(RunCapture& run, const std::string& directory,
-                                   const DiffTolerance& tolerance) {
+                                   const FileDiffOptions& options) {
   const auto index = read_dump(run);
   if (!index) return tl::unexpected(index.error());
   DumpDiff result;
   std::vector<ArgumentDiff> found;
+  std::set<std::string> files = arrays_in(directory);
   for (const auto& entry : index->entries) {
     const std::string path = file_of(entry.header, directory, "npy");
-    std::error_code code;
-    if (!std::filesystem::exists(path, code)) continue;
+    const std::string name = std::filesystem::path(path).filename().string();
+    if (files.erase(name) == 0) {
+      if (is_whole(entry)) result.only_in_run.push_back(name);
+      continue;
+    }
     ++result.compared;
     const auto golden = read_npy(path);
     if (!golden) return tl::unexpected(golden.error());
@@ -120,17 +153,21 @@ Expected<DumpDiff> diff_with_files(RunCapture& run, const std::string& directory
     if (!array) return tl::unexpected(array.error());
     widen(*array);
     ArgumentDiff diff = diff_of(run, entry.header);
-    if (array->dtype != golden->dtype || array->bytes.size() != golden->bytes.size())
-      diff.only_in_one = true;
-    else
-      compare_elements(array->dtype, array->bytes, golden->bytes, tolerance, diff);
-    if (diff.only_in_one || diff.differing > 0) found.push_back(diff);
+    diff.unlike = is_whole(entry) ? unlike_text(*array, *golden) : "was dumped without all bytes";
+    if (diff.unlike.empty())
+      compare_elements(array->dtype, array->bytes, golden->bytes, options.tolerance, diff);
+    if (!diff.unlike.empty() || diff.differing > 0) found.push_back(diff);
   }
   if (result.compared == 0)
     return failure(ErrorKind::kUsage,
                    "{}: neither a run nor a directory with arrays of this one "
                    "(r1t2_after_arg0.npy)",
                    directory);
+  result.only_in_files.assign(files.begin(), files.end());
+  if (options.subset) {
+    result.only_in_run.clear();
+    result.only_in_files.clear();
+  }
   put_in_order(run, *index, std::move(found), result);
   return result;
 }
@@ -167,7 +204,7 @@ Expected<std::size_t> write_dump_files(RunCapture& run, const DumpIndex& index,
   for (const std::size_t i : chosen) {
     const DumpEntry& entry = index.entries[i];
     const DumpHeader& header = entry.header;
-    if (format != "txt" && entry.is_tensor() && header.payload_bytes < header.logical_bytes)
+    if (format != "txt" && !is_whole(entry))
       continue;  // there is nothing to write, or not all of it
     const std::string path = file_of(header, directory, format);
     Expected<void> done;

@@ -17,8 +17,12 @@ Expected<std::size_t> write_dump_files(RunCapture& run, const DumpIndex& index,
                                        const std::string& directory, const std::string& format);
 
 // Compares a run with arrays of another origin: files named as write_dump_files names them. What
-// has no file is not compared.
+// only one of the two has is a difference, unless the files are said to be a subset.
+struct FileDiffOptions {
+  DiffTolerance tolerance;
+  bool subset = false;
+};
 Expected<DumpDiff> diff_with_files(RunCapture& run, const std::string& directory,
-                                   const DiffTolerance& tolerance);
+                                   const FileDiffOptions& options);
 
 }  // namespace tidemark::cli

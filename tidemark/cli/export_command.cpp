@@ -2,9 +2,9 @@
 // tidemark export: artifacts from the capture, at any time.
 #include <memory>
 
-#include <fmt/core.h>
-
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/file_mode_option.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/export/export_run.h"
 
 namespace tidemark::cli {
@@ -20,7 +20,7 @@ int export_run(const ExportArgs& args) {
   if (!directory) return report_error(directory.error());
   const auto written = export_files(*directory, args.files);
   if (!written) return report_error(written.error());
-  for (const auto& path : *written) fmt::print("{}\n", path);
+  for (const auto& path : *written) print("{}\n", path);
   return 0;
 }
 
@@ -32,6 +32,7 @@ void add_export_command(CLI::App& app, Outcome& outcome) {
   command->add_option("run", args->run, "Directory of the run (default: the newest in outputs/)");
   command->add_option("files", args->files,
                       "Artifacts to make (default: all of the run's streams)");
+  add_file_mode_option(*command);
   command->callback([args, &outcome] { outcome.exit_code = export_run(*args); });
 }
 

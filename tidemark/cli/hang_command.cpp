@@ -8,6 +8,8 @@
 #include <fmt/core.h>
 
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/file_mode_option.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/export/hang_json.h"
 #include "tidemark/session/output_directory.h"
 
@@ -52,7 +54,7 @@ int show(const HangArgs& args) {
   }
   const auto text = read_file(file);
   if (!text) return report_error(text.error());
-  fmt::print("{}{}", *text, args.json ? "\n" : "");
+  print_text(*text + (args.json ? "\n" : ""));
   return 0;
 }
 
@@ -63,6 +65,7 @@ void add_hang_command(CLI::App& app, Outcome& outcome) {
   auto args = std::make_shared<HangArgs>();
   command->add_option("run", args->run, "Directory of the run (default: the newest)");
   command->add_flag("--json", args->json, "Print hang.json instead");
+  add_file_mode_option(*command);
   command->callback([args, &outcome] { outcome.exit_code = show(*args); });
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/device/cuda/cuda_program.h"
 #include "tidemark/device/platform_table.h"
 #include "tidemark/runtime/build_strategy.h"
@@ -33,37 +34,36 @@ const char* flag_of(StreamId stream) {
 }
 
 void print_list() {
-  fmt::print("workloads\n");
+  print("workloads\n");
   for (const auto& workload : workloads()) {
-    fmt::print("  {:<20} {}\n", workload.name, workload.description);
+    print("  {:<20} {}\n", workload.name, workload.description);
     std::string cases;
     for (const auto& one : workload.cases)
       cases += fmt::format("{}{}", cases.empty() ? "" : ", ", one.name);
-    fmt::print("  {:<20} cases: {}\n", "", cases);
+    print("  {:<20} cases: {}\n", "", cases);
   }
-  fmt::print("\nplatforms (-p)\n");
+  print("\nplatforms (-p)\n");
   for (const auto& platform : platforms())
-    fmt::print("  {:<20} {} ({} transport)\n", platform.name, platform.description,
-               to_text(platform.transport));
-  fmt::print("\nruntimes (--runtime)\n");
-  for (const auto& build : kBuilds) fmt::print("  {:<26} {}\n", build.name, build.description);
-  fmt::print("\nstreams (their names in --policy and run.json)\n");
+    print("  {:<20} {} ({} transport)\n", platform.name, platform.description,
+          to_text(platform.transport));
+  print("\nruntimes (--runtime)\n");
+  for (const auto& build : kBuilds) print("  {:<26} {}\n", build.name, build.description);
+  print("\nstreams (their names in --policy and run.json)\n");
   for (const auto& stream : kStreams)
-    fmt::print("  {:<20} {} ({})\n", stream.name, stream.content, flag_of(stream.id));
-  fmt::print("\npolicies (--policy)\n");
-  fmt::print("  {:<20} lossless: a producer waits for a page (default)\n", "wait");
-  fmt::print("  {:<20} never waits: what finds no page is refused and counted\n", "drop");
-  fmt::print("  {:<20} flight recorder: each lane keeps its newest --keep-pages pages\n",
-             "keep-last");
-  fmt::print("\ndevices (-d)\n  {:<20} simulated on this machine, {} processors\n",
-             fmt::format("{} 0", default_platform().name), std::thread::hardware_concurrency());
+    print("  {:<20} {} ({})\n", stream.name, stream.content, flag_of(stream.id));
+  print("\npolicies (--policy)\n");
+  print("  {:<20} lossless: a producer waits for a page (default)\n", "wait");
+  print("  {:<20} never waits: what finds no page is refused and counted\n", "drop");
+  print("  {:<20} flight recorder: each lane keeps its newest --keep-pages pages\n", "keep-last");
+  print("\ndevices (-d)\n  {:<20} simulated on this machine, {} processors\n",
+        fmt::format("{} 0", default_platform().name), std::thread::hardware_concurrency());
   const auto gpus = cuda_devices();
-  if (!gpus) fmt::print("  {:<20} {}\n", platform_of(DeviceKind::kCuda).name, gpus.error().message);
+  if (!gpus) print("  {:<20} {}\n", platform_of(DeviceKind::kCuda).name, gpus.error().message);
   for (const auto& gpu : gpus.value_or(std::vector<CudaDeviceInfo>{}))
-    fmt::print("  {:<20} {}, {} multiprocessors, {:.1f} GiB, compute capability {}.{}\n",
-               fmt::format("{} {}", platform_of(DeviceKind::kCuda).name, gpu.number), gpu.name,
-               gpu.multiprocessors, static_cast<double>(gpu.memory_bytes) / (1 << 30),
-               gpu.compute_major, gpu.compute_minor);
+    print("  {:<20} {}, {} multiprocessors, {:.1f} GiB, compute capability {}.{}\n",
+          fmt::format("{} {}", platform_of(DeviceKind::kCuda).name, gpu.number), gpu.name,
+          gpu.multiprocessors, static_cast<double>(gpu.memory_bytes) / (1 << 30), gpu.compute_major,
+          gpu.compute_minor);
 }
 
 }  // namespace

@@ -2,16 +2,18 @@
 // tidemark recover: finishes a run whose host was killed; lists and removes regions left behind.
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
-#include <fmt/core.h>
-
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/fault_options.h"
+#include "tidemark/cli/file_mode_option.h"
 #include "tidemark/cli/run_summary.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/export/export_run.h"
 #include "tidemark/session/recover.h"
+#include "tidemark/session/stale_regions.h"
 #include "workloads/synthetic_producer.h"
 
 namespace tidemark::cli {
@@ -43,52 +45,85 @@ int recover(const RecoverArgs& args) {
   const auto result = recover_run(*directory, options);
   if (!result) return report_error(result.error());
   if (result->already_complete)
-    fmt::print("{} is complete ({}); nothing to recover\n", *directory, result->report.status);
+    print("{} is complete ({}); nothing to recover\n", *directory, result->report.status);
   else if (!result->incomplete)
-    fmt::print("{}", summarize(result->report, *directory));
-  if (!result->file_error.empty()) fmt::print(stderr, "tidemark: {}\n", result->file_error);
+    print_text(summarize(result->report, *directory));
+  if (!result->file_error.empty()) print_error("tidemark: {}\n", result->file_error);
   return result->exit_code;
 }
 
+const char* state_of(const StaleRegion& region) {
+  if (region.run_id == 0)
+    return region.in_use ? "not readable by this version, in use" : "not readable by this version";
+  if (!region.in_use) return "left behind";
+  if (region.host_alive) return "running";
+  return region.device_alive ? "host gone, device process still there"
+                             : "running, in a place that is not seen from here";
+}
+
+// A word for a shell, so that the line may be copied whatever the directory is called.
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
 void print_region(const StaleRegion& region) {
-  const char* state = region.run_id == 0    ? "not readable"
-                      : region.host_alive   ? "running"
-                      : region.device_alive ? "host gone, device process still there"
-                                            : "left behind";
-  fmt::print("{}  {:>10}  {}\n", region.path, human_bytes(region.bytes), state);
+  if (!region.not_yours.empty()) {
+    print("{}\n", region.not_yours);
+    return;
+  }
+  print("{}  {:>10}  {}\n", region.path, human_bytes(region.bytes), state_of(region));
   if (!region.run_directory.empty())
-    fmt::print("    {}{}\n", region.host_alive ? "" : "tidemark recover ", region.run_directory);
+    print("    {}{}\n", region.in_use ? "" : "tidemark recover ",
+          region.in_use ? region.run_directory : quoted(region.run_directory));
 }
 
 bool may_remove(const RecoverArgs& args) {
   if (args.yes) return true;
   if (::isatty(STDIN_FILENO) != 1) return false;
-  fmt::print("Their records are lost for good. Remove them? [y/N] ");
+  print("Their records are lost for good. Remove them? [y/N] ");
+  flush();
   std::string answer;
   std::getline(std::cin, answer);
   return answer == "y" || answer == "yes";
 }
 
-int list_and_clean(const RecoverArgs& args) {
-  std::vector<StaleRegion> dead;
-  const auto regions = list_regions();
+// What is in use or not the caller's stays. One that cannot be removed does not keep the others.
+int remove_all(const std::vector<StaleRegion>& regions) {
+  int exit_code = 0;
   for (const auto& region : regions) {
-    print_region(region);
-    if (!region.host_alive && !region.device_alive) dead.push_back(region);
+    if (!region.not_yours.empty()) {
+      print("left: {}\n", region.not_yours);
+    } else if (const auto removed = remove_region_if_dead(region.path)) {
+      print("removed {}\n", region.path);
+    } else if (removed.error().kind == ErrorKind::kUsage) {
+      print("left: {}\n", removed.error().message);
+    } else {
+      exit_code = report_error(removed.error());
+    }
   }
-  if (regions.empty()) fmt::print("no regions in shared memory\n");
-  if (!args.clean || dead.empty()) return 0;
+  return exit_code;
+}
+
+int list_and_clean(const RecoverArgs& args) {
+  const auto regions = list_regions();
+  for (const auto& region : regions) print_region(region);
+  if (regions.empty()) print("no regions in shared memory\n");
+  const auto dead = std::count_if(regions.begin(), regions.end(), [](const StaleRegion& region) {
+    return region.not_yours.empty() && !region.in_use;
+  });
+  if (!args.clean) return 0;
+  if (dead == 0) {
+    print("nothing to remove\n");
+    return 0;
+  }
   if (!may_remove(args)) {
-    fmt::print(stderr, "tidemark: nothing removed; add --yes to remove {} region{}\n", dead.size(),
-               dead.size() == 1 ? "" : "s");
+    print_error("tidemark: nothing removed; add --yes to remove {} region{}\n", dead,
+                dead == 1 ? "" : "s");
     return kExitUsage;
   }
-  for (const auto& region : dead) {
-    if (::unlink(region.path.c_str()) != 0)
-      return report_error(file_failure("remove", region.path).value());
-    fmt::print("removed {}\n", region.path);
-  }
-  return 0;
+  return remove_all(regions);
 }
 
 }  // namespace
@@ -102,9 +137,9 @@ void add_recover_command(CLI::App& app, Outcome& outcome) {
                     "host, or in a container whose shared memory cannot be seen from here");
   command->add_flag("--no-sync", args->no_sync,
                     "Do not wait until the files are on stable storage");
-  command->add_flag("--list", args->list, "List the regions in shared memory");
+  command->add_flag("--list", args->list, "List the regions in shared memory, and whose they are");
   command->add_flag("--clean", args->clean,
-                    "Remove regions whose processes are gone, after asking");
+                    "Remove regions of yours that no process holds, after asking");
   command->add_flag("--yes", args->yes, "With --clean: do not ask");
   command
       ->add_option("--export-limit", args->export_limit,
@@ -113,6 +148,7 @@ void add_recover_command(CLI::App& app, Outcome& outcome) {
   command->add_option("--inject", args->inject,
                       "A fault for tests: kill@recovery:N, kill@export:N, kill@report, "
                       "capture_limit=N (bytes of a full disk)");
+  add_file_mode_option(*command);
   command->callback([args, &outcome] {
     constexpr std::string_view kLimit = "capture_limit=";
     if (args->inject.starts_with(kLimit))

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark replay: one task's kernel again, on its captured inputs, beside its captured outputs.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -12,6 +16,7 @@
 #include "tidemark/base/align.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/run_summary.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/session/workload.h"
 
 namespace tidemark::cli {
@@ -25,14 +30,25 @@ struct ReplayArgs {
 // The entries of one task, by argument.
 struct Captured {
   std::map<std::uint32_t, const DumpEntry*> before, after;
+
+  [[nodiscard]] const DumpHeader& any() const {
+    return (before.empty() ? after : before).begin()->second->header;
+  }
+  [[nodiscard]] const DumpEntry* find(std::uint32_t arg) const {
+    if (const auto found = before.find(arg); found != before.end()) return found->second;
+    const auto found = after.find(arg);
+    return found == after.end() ? nullptr : found->second;
+  }
 };
 
 Expected<Captured> find_task(const DumpIndex& index, std::uint64_t task, const std::string& text) {
   Captured captured;
   for (const auto& entry : index.entries) {
     if (entry.header.task_id != task) continue;
-    const bool after = entry.header.stage == static_cast<std::uint8_t>(DumpStage::kAfterCompletion);
-    (after ? captured.after : captured.before)[entry.header.arg_index] = &entry;
+    if (entry.header.stage == static_cast<std::uint8_t>(DumpStage::kBeforeDispatch))
+      captured.before[entry.header.arg_index] = &entry;
+    if (entry.header.stage == static_cast<std::uint8_t>(DumpStage::kAfterCompletion))
+      captured.after[entry.header.arg_index] = &entry;
   }
   if (captured.before.empty() && captured.after.empty())
     return failure(ErrorKind::kUsage, "--task {}: nothing of it was dumped", text);
@@ -40,23 +56,76 @@ Expected<Captured> find_task(const DumpIndex& index, std::uint64_t task, const s
 }
 
 bool is_whole(const DumpEntry& entry) {
-  return entry.header.payload_bytes == entry.header.logical_bytes;
+  return !entry.is_tensor() || entry.header.payload_bytes == entry.header.logical_bytes;
+}
+
+std::string argument_text(const ArgInfos& declared, std::uint32_t arg) {
+  return fmt::format("{} ({})", arg, declared.items[arg].name);
+}
+
+// What the task's kernels take. In a mix each kernel has the same argument list.
+Expected<ArgInfos> arguments_of(const WorkloadEntry& workload, const DumpHeader& header) {
+  ArgInfos declared;
+  for (const std::uint16_t kernel : header.kernels) {
+    if (kernel == kNoKernel) continue;
+    if (kernel >= workload.kernel_infos.size())
+      return failure(ErrorKind::kDamage, "{}: workload {} has no kernel {}",
+                     task_text(header.task_id), workload.name, kernel);
+    declared = workload.kernel_infos[kernel].args;
+  }
+  return declared;
+}
+
+// A kernel runs again only if the dump has every argument it takes, whole, as it is declared.
+Expected<void> check_complete(const Captured& captured, const ArgInfos& declared) {
+  std::string missing, cut;
+  const auto add = [&](std::string& list, std::uint32_t arg) {
+    list += (list.empty() ? "" : ", ") + argument_text(declared, arg);
+  };
+  for (std::uint32_t arg = 0; arg < declared.count; ++arg) {
+    const ArgInfo& info = declared.items[arg];
+    const auto before = captured.before.find(arg), after = captured.after.find(arg);
+    const bool has_before = before != captured.before.end();
+    const bool has_after = after != captured.after.end();
+    const bool reads = info.role != ArgRole::kOut;
+    const bool writes = info.role == ArgRole::kOut || info.role == ArgRole::kInout;
+    if ((reads && !has_before) || (writes && !has_after)) {
+      add(missing, arg);
+      continue;
+    }
+    if ((has_before && !is_whole(*before->second)) || (has_after && !is_whole(*after->second)))
+      add(cut, arg);
+    const DumpEntry& entry = has_before ? *before->second : *after->second;
+    const auto access = static_cast<Access>(entry.header.access);
+    const bool fits =
+        entry.is_tensor() ? role_takes(info.role, access) : info.role == ArgRole::kScalar;
+    if (!fits || (!info.any_dtype && static_cast<DType>(entry.header.dtype) != info.dtype))
+      return failure(ErrorKind::kDamage, "argument {} is not what its kernel declares",
+                     argument_text(declared, arg));
+  }
+  if (!missing.empty())
+    return failure(ErrorKind::kUsage,
+                   "{}: not dumped: argument {}; run again with --dump-tensor=full and without "
+                   "--dump-select",
+                   task_text(captured.any().task_id), missing);
+  if (!cut.empty())
+    return failure(ErrorKind::kUsage,
+                   "{}: dumped without all of its bytes: argument {}; run again with "
+                   "--dump-tensor=full and a larger --dump-max-bytes",
+                   task_text(captured.any().task_id), cut);
+  return {};
 }
 
 // Arguments side by side in memory of ours, inputs filled.
-Expected<ReplayTask> build(RunCapture& run, const Captured& captured) {
+Expected<ReplayTask> build(RunCapture& run, const Captured& captured, const ArgInfos& declared) {
   ReplayTask task;
-  const DumpHeader& any =
-      (captured.before.empty() ? captured.after : captured.before).begin()->second->header;
+  const DumpHeader& any = captured.any();
   task.task = TaskId{any.task_id};
   task.block_count = any.block_count;
   std::copy(std::begin(any.kernels), std::end(any.kernels), task.kernels);
   std::uint64_t next = 0;
-  for (std::uint32_t arg = 0;; ++arg) {
-    const auto before = captured.before.find(arg);
-    const auto after = captured.after.find(arg);
-    if (before == captured.before.end() && after == captured.after.end()) break;
-    const DumpEntry& entry = before == captured.before.end() ? *after->second : *before->second;
+  for (std::uint32_t arg = 0; arg < declared.count; ++arg) {
+    const DumpEntry& entry = *captured.find(arg);
     const DumpHeader& header = entry.header;
     if (!entry.is_tensor()) {
       task.scalars.push_back({header.scalar, header.dtype});
@@ -69,22 +138,13 @@ Expected<ReplayTask> build(RunCapture& run, const Captured& captured) {
     tensor.access = header.access;
     task.tensors.push_back(tensor);
     task.memory.resize(next + round_up(header.logical_bytes, std::uint64_t{64}));
-    if (before != captured.before.end()) {
-      if (!is_whole(entry))
-        return failure(ErrorKind::kUsage, "argument {} has no payload; run with --dump-tensor=full",
-                       arg);
+    if (captured.before.contains(arg)) {
       const auto bytes = load_payload(run, entry);
       if (!bytes) return tl::unexpected(bytes.error());
       std::memcpy(task.memory.data() + next, bytes->data(), bytes->size());
     }
     next = task.memory.size();
   }
-  const std::size_t known = task.tensors.size() + task.scalars.size();
-  for (const auto* side : {&captured.before, &captured.after})
-    for (const auto& [arg, entry] : *side)
-      if (arg >= known)
-        return failure(ErrorKind::kUsage,
-                       "some of its arguments were not dumped; run with --dump-tensor=full");
   return task;
 }
 
@@ -102,15 +162,47 @@ Expected<bool> compare(RunCapture& run, const ReplayTask& task, std::uint32_t ar
     if (std::memcmp(captured->data() + i * size, made + i * size, size) != 0 && differing++ == 0)
       first = i;
   if (differing == 0) {
-    fmt::print("  argument {}: {} elements, the same bytes{}\n", arg,
-               with_commas(captured->size() / size),
-               entry.stats.nan > 0 ? fmt::format(", {} NaN", entry.stats.nan) : "");
+    print("  argument {}: {} elements, the same bytes{}\n", arg,
+          with_commas(captured->size() / size),
+          entry.stats.nan > 0 ? fmt::format(", {} NaN", entry.stats.nan) : "");
     return true;
   }
-  fmt::print("  argument {}: {} elements differ, first [{}]: captured {}, replayed {}\n", arg,
-             with_commas(differing), first, element_text(dtype, captured->data() + first * size),
-             element_text(dtype, made + first * size));
+  print("  argument {}: {} elements differ, first [{}]: captured {}, replayed {}\n", arg,
+        with_commas(differing), first, element_text(dtype, captured->data() + first * size),
+        element_text(dtype, made + first * size));
   return false;
+}
+
+int run_and_compare(RunCapture& run, const WorkloadEntry& workload, ReplayTask& task,
+                    const Captured& captured) {
+  workload.replay(task);
+  bool same = true;
+  for (const auto& [arg, entry] : captured.after) {
+    if (!entry->is_tensor() || arg >= task.tensors.size()) continue;
+    const auto equal = compare(run, task, arg, *entry);
+    if (!equal) return report_error(equal.error());
+    same = same && *equal;
+  }
+  print("{}\n", same ? "reproduced" : "NOT reproduced");
+  return same ? 0 : 1;
+}
+
+// In a process of its own: a kernel that crashes, perhaps on purpose, ends only that one.
+template <class Run>
+int run_apart(const Run& run) {
+  flush();
+  const pid_t child = ::fork();
+  if (child < 0) return report_error(file_failure("start a process for", "the kernel").value());
+  if (child == 0) {
+    const int exit_code = run();
+    flush();
+    ::_exit(exit_code);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  return report_error(
+      {ErrorKind::kDevice, fmt::format("the kernel crashed again: signal {}", WTERMSIG(status))});
 }
 
 int replay(const ReplayArgs& args) {
@@ -130,23 +222,15 @@ int replay(const ReplayArgs& args) {
     return report_error({ErrorKind::kUsage, fmt::format("this program has no workload {}", name)});
   const auto captured = find_task(*index, *task, args.task);
   if (!captured) return report_error(captured.error());
-  auto built = build(*run, *captured);
+  const auto declared = arguments_of(*workload, captured->any());
+  if (!declared) return report_error(declared.error());
+  if (auto complete = check_complete(*captured, *declared); !complete)
+    return report_error(complete.error());
+  auto built = build(*run, *captured, *declared);
   if (!built) return report_error(built.error());
-  fmt::print(
-      "{} {} again, on what it read\n", task_text(*task),
-      dump_kernel_name(
-          *run,
-          (captured->before.empty() ? captured->after : captured->before).begin()->second->header));
-  workload->replay(*built);
-  bool same = true;
-  for (const auto& [arg, entry] : captured->after) {
-    if (!entry->is_tensor() || !is_whole(*entry)) continue;
-    const auto equal = compare(*run, *built, arg, *entry);
-    if (!equal) return report_error(equal.error());
-    same = same && *equal;
-  }
-  fmt::print("{}\n", same ? "reproduced" : "NOT reproduced");
-  return same ? 0 : 1;
+  print("{} {} again, on what it read\n", task_text(*task),
+        dump_kernel_name(*run, captured->any()));
+  return run_apart([&] { return run_and_compare(*run, *workload, *built, *captured); });
 }
 
 }  // namespace

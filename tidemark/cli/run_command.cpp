@@ -4,11 +4,11 @@
 
 #include <memory>
 
-#include <fmt/core.h>
-
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/file_mode_option.h"
 #include "tidemark/cli/run_options.h"
 #include "tidemark/cli/run_summary.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/device/supervisor.h"
 #include "tidemark/session/run_session.h"
 
@@ -17,14 +17,14 @@ namespace {
 
 void show_progress(const RunProgress& progress) {
   if (progress.elapsed_ms < 500) return;
-  fmt::print(stderr, "\r  {:>6.1f} s", static_cast<double>(progress.elapsed_ms) / 1000);
+  print_raw("\r", Stream::kError);
+  print_error("  {:>6.1f} s", static_cast<double>(progress.elapsed_ms) / 1000);
   if (progress.tasks_submitted > 0)
-    fmt::print(stderr, "  {} of {} tasks complete", with_commas(progress.tasks_completed),
-               with_commas(progress.tasks_submitted));
-  if (progress.records > 0)
-    fmt::print(stderr, "  {} records drained", with_commas(progress.records));
-  fmt::print(stderr, " ");
-  std::fflush(stderr);
+    print_error("  {} of {} tasks complete", with_commas(progress.tasks_completed),
+                with_commas(progress.tasks_submitted));
+  if (progress.records > 0) print_error("  {} records drained", with_commas(progress.records));
+  print_error(" ");
+  flush(Stream::kError);
 }
 
 int run(const RunOptions& options) {
@@ -40,18 +40,19 @@ int run(const RunOptions& options) {
   const bool live = ::isatty(STDERR_FILENO) == 1 && !options.json;
   if (live) request->on_progress = show_progress;
   request->on_notice = [live](const std::string& text) {
-    fmt::print(stderr, "{}tidemark: {}\n", live ? "\r\x1b[K" : "", text);
+    if (live) print_raw("\r\x1b[K", Stream::kError);
+    print_error("tidemark: {}\n", text);
   };
   const auto result = run_session(*request);
-  if (live) fmt::print(stderr, "\r\x1b[K");
+  if (live) print_raw("\r\x1b[K", Stream::kError);
   if (!result) return report_error(result.error());
   if (result->keeps_region)
-    fmt::print("{}", summarize_kept(result->report));
+    print_text(summarize_kept(result->report));
   else if (options.json)
-    fmt::print("{}\n", to_json(result->report));
+    print_text(to_json(result->report) + "\n");
   else
-    fmt::print("{}", summarize(result->report, result->directory));
-  if (!result->file_error.empty()) fmt::print(stderr, "tidemark: {}\n", result->file_error);
+    print_text(summarize(result->report, result->directory));
+  if (!result->file_error.empty()) print_error("tidemark: {}\n", result->file_error);
   return result->exit_code;
 }
 
@@ -61,6 +62,7 @@ void add_run_command(CLI::App& app, Outcome& outcome) {
   auto* command = app.add_subcommand("run", "Run a workload and record it");
   auto options = std::make_shared<RunOptions>();
   bind_run_options(*command, *options);
+  add_file_mode_option(*command);
   command->callback([options, &outcome] { outcome.exit_code = run(*options); });
 }
 

@@ -7,6 +7,7 @@
 #include "tidemark/analyze/scope_report.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/run_summary.h"
+#include "tidemark/cli/terminal.h"
 
 namespace tidemark::cli {
 namespace {
@@ -25,51 +26,50 @@ std::string place(const ResourceUse& use) {
 }
 
 void print_sites(const ScopeReport& report, std::size_t top) {
-  fmt::print("\nScopes, closest to a limit first\n");
-  fmt::print("  {:<32} {:>9} {:>5} {:>4} {:>12} {:>7}  {}\n", "site", "count", "depth", "ring",
-             "longest", "use", "closest to its limit");
+  print("\nScopes, closest to a limit first\n");
+  print("  {:<32} {:>9} {:>5} {:>4} {:>12} {:>7}  {}\n", "site", "count", "depth", "ring",
+        "longest", "use", "closest to its limit");
   for (std::size_t i = 0; i < report.sites.size() && i < top; ++i) {
     const ScopeSite& site = report.sites[i];
-    fmt::print("  {:<32} {:>9} {:>5} {:>4} {:>12} {:>6.2f}%  {}\n", site.site,
-               with_commas(site.count), site.depth, site.ring, human_ns(site.longest_ns),
-               site.percent, site.closest.empty() ? "-" : site.closest);
+    print("  {:<32} {:>9} {:>5} {:>4} {:>12} {:>6.2f}%  {}\n", site.site, with_commas(site.count),
+          site.depth, site.ring, human_ns(site.longest_ns), site.percent,
+          site.closest.empty() ? "-" : site.closest);
   }
   if (report.sites.size() > top)
-    fmt::print("  ... {} more (--top N shows them)\n", report.sites.size() - top);
+    print("  ... {} more (--top N shows them)\n", report.sites.size() - top);
 }
 
 void print_resources(const ScopeReport& report) {
-  fmt::print("\nResources\n");
-  fmt::print("  {:<28} {:>14} {:>14} {:>8}  {:<28} {}\n", "resource", "peak", "capacity", "use",
-             "reached in", "smallest setting");
+  print("\nResources\n");
+  print("  {:<28} {:>14} {:>14} {:>8}  {:<28} {}\n", "resource", "peak", "capacity", "use",
+        "reached in", "smallest setting");
   for (const auto& use : report.resources) {
     if (use.peak == 0) continue;
-    fmt::print("  {:<28} {:>14} {:>14} {:>7.2f}%  {:<28} {} {}\n", place(use),
-               amount(use, use.peak), amount(use, use.capacity), use.percent(), use.site, use.flag,
-               use.needed);
+    print("  {:<28} {:>14} {:>14} {:>7.2f}%  {:<28} {} {}\n", place(use), amount(use, use.peak),
+          amount(use, use.capacity), use.percent(), use.site, use.flag, use.needed);
   }
 }
 
 void print_verdict(const RunCapture& run, const ScopeReport& report) {
   if (const auto& outcome = run.outcome(); outcome && outcome->error) {
-    fmt::print("\n{} {}: {}\n  hint: {}\n", outcome->error->code, outcome->error->name,
-               outcome->error->message, outcome->error->hint);
+    print("\n{} {}: {}\n  hint: {}\n", outcome->error->code, outcome->error->name,
+          outcome->error->message, outcome->error->hint);
     if (const auto& culprit = outcome->error->culprit)
-      fmt::print("  the scope at {} filled the {} of ring {}: {} of {}; {} lets this run pass\n",
-                 culprit->scope, culprit->resource, culprit->ring, culprit->used, culprit->capacity,
-                 culprit->setting);
+      print("  the scope at {} filled the {} of ring {}: {} of {}; {} lets this run pass\n",
+            culprit->scope, culprit->resource, culprit->ring, culprit->used, culprit->capacity,
+            culprit->setting);
   }
   if (const ResourceUse* worst = report.closest_to_limit())
-    fmt::print("\nClosest to its limit: the {} ({} of {}, {:.2f} %), in the scope at {}; {}\n",
-               place(*worst), amount(*worst, worst->peak), amount(*worst, worst->capacity),
-               worst->percent(), worst->site,
-               worst->percent() > 90 ? fmt::format("raise {}", worst->flag)
-                                     : fmt::format("set by {}", worst->flag));
-  fmt::print("The smallest sizes this run would have needed:\n  {}\n", report.smallest_settings());
+    print("\nClosest to its limit: the {} ({} of {}, {:.2f} %), in the scope at {}; {}\n",
+          place(*worst), amount(*worst, worst->peak), amount(*worst, worst->capacity),
+          worst->percent(), worst->site,
+          worst->percent() > 90 ? fmt::format("raise {}", worst->flag)
+                                : fmt::format("set by {}", worst->flag));
+  print("The smallest sizes this run would have needed:\n  {}\n", report.smallest_settings());
   if (report.fatal)
-    fmt::print("  (the run did not come to its end: it may have needed more)\n");
+    print("  (the run did not come to its end: it may have needed more)\n");
   else
-    fmt::print("  (how many dependency entries are needed depends on how fast producers are)\n");
+    print("  (how many dependency entries are needed depends on how fast producers are)\n");
 }
 
 int show(const ScopesArgs& args) {
@@ -81,15 +81,15 @@ int show(const ScopesArgs& args) {
   if (!report) return report_error(report.error());
   std::uint64_t scopes = 0;
   for (const auto& site : report->sites) scopes += site.count;
-  fmt::print("{}: {} on {}, {} scope{} from {} site{}\n", *directory,
-             run->description().run.workload, run->description().run.platform, with_commas(scopes),
-             scopes == 1 ? "" : "s", report->sites.size(), report->sites.size() == 1 ? "" : "s");
+  print("{}: {} on {}, {} scope{} from {} site{}\n", *directory, run->description().run.workload,
+        run->description().run.platform, with_commas(scopes), scopes == 1 ? "" : "s",
+        report->sites.size(), report->sites.size() == 1 ? "" : "s");
   if (report->dropped > 0)
-    fmt::print("  {} boundaries are missing; the figures are of what is there\n",
-               with_commas(report->dropped));
+    print("  {} boundaries are missing; the figures are of what is there\n",
+          with_commas(report->dropped));
   if (report->unfinished > 0)
-    fmt::print("  {} scope{} had begun and not ended\n", report->unfinished,
-               report->unfinished == 1 ? "" : "s");
+    print("  {} scope{} had begun and not ended\n", report->unfinished,
+          report->unfinished == 1 ? "" : "s");
   print_sites(*report, args.top);
   print_resources(*report);
   print_verdict(*run, *report);

@@ -11,6 +11,7 @@
 #include "tidemark/analyze/hang_report.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/run_summary.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/session/json.h"
 #include "tidemark/session/live_view.h"
 
@@ -250,15 +251,13 @@ int watch(const TopArgs& args) {
   for (;;) {
     auto now = run->look();
     if (!before || !now) {
-      fmt::print("{}: the run has ended; see 'tidemark check {}'\n", *directory, *directory);
+      print("{}: the run has ended; see 'tidemark check {}'\n", *directory, *directory);
       return 0;
     }
     const Rates rates(*before, *now);
-    if (args.json)
-      fmt::print("{}\n", render_json(*run, *now, rates));
-    else
-      fmt::print("{}{}", live ? "\x1b[H\x1b[J" : "", render(*run, *now, rates));
-    std::fflush(stdout);
+    if (live) print_raw("\x1b[H\x1b[J");
+    print_text(args.json ? render_json(*run, *now, rates) + "\n" : render(*run, *now, rates));
+    flush();
     if (!live) return 0;
     before = std::move(now);
     pause_ms(args.interval_ms);

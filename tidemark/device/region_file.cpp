@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -26,6 +27,15 @@ Expected<void> write_plan(const RegionFile& file, const RegionPlan& plan) {
   if (::pwrite(file.fd.get(), head.data(), head.size(), 0) != static_cast<ssize_t>(head.size()))
     return file_failure("write", file.path);
   return {};
+}
+
+// Everybody may put files into shared memory. Null: a private file of the caller.
+const char* why_foreign(const struct stat& info) {
+  if (S_ISLNK(info.st_mode)) return "it is a link";
+  if (!S_ISREG(info.st_mode)) return "it is not a regular file";
+  if (info.st_uid != ::geteuid()) return "it belongs to another user";
+  if ((info.st_mode & 077) != 0) return "others may open it";
+  return nullptr;
 }
 
 }  // namespace
@@ -68,11 +78,17 @@ Expected<void> name_region_file(const RegionFile& file, const RegionPlan& plan) 
 
 Expected<RegionFile> open_region_file(const std::string& path, RegionLock lock) {
   RegionFile file{.fd = {}, .path = path, .bytes = 0};
-  const int access = lock == RegionLock::kNone ? O_RDONLY : O_RDWR;
-  file.fd.reset(::open(path.c_str(), access | O_CLOEXEC));
-  if (!file.fd.valid()) return file_failure("open", path);
+  // Looked at before it is opened, too: opening alone has effects on some kinds of files.
   struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0) return file_failure("open", path);
+  if (const char* reason = why_foreign(info))
+    return failure(ErrorKind::kUsage, "{} is not yours: {}", path, reason);
+  const int access = lock == RegionLock::kNone ? O_RDONLY : O_RDWR;
+  file.fd.reset(::open(path.c_str(), access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file.fd.valid()) return file_failure("open", path);
   if (::fstat(file.fd.get(), &info) != 0) return file_failure("stat", path);
+  if (const char* reason = why_foreign(info))
+    return failure(ErrorKind::kUsage, "{} is not yours: {}", path, reason);
   file.bytes = static_cast<std::uint64_t>(info.st_size);
   if (lock == RegionLock::kExclusive && ::flock(file.fd.get(), LOCK_EX | LOCK_NB) != 0)
     return failure(ErrorKind::kUsage, "{} is in use: a process of the run is still alive", path);

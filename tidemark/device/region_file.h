@@ -30,8 +30,9 @@ Expected<void> name_region_file(const RegionFile& file, const RegionPlan& plan);
 
 enum class RegionLock { kNone, kExclusive };
 
-// Opens an existing file for recovery or a look. kExclusive: refused while a process of the run
-// lives.
+// Opens an existing file for recovery or a look, if it is a regular, private file of the caller:
+// shared memory is open to everybody. Follows no link and never blocks. kExclusive: refused while a
+// process of the run lives.
 Expected<RegionFile> open_region_file(const std::string& path, RegionLock lock);
 
 // A mapping of a whole region, unmapped with its owner.

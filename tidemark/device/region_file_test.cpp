@@ -2,7 +2,9 @@
 // The region file: private, whole from the start, locked while a process of the run lives.
 #include "tidemark/device/region_file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -84,6 +86,49 @@ TEST_F(RegionFileTest, AMissingFileIsAnErrorWithItsPath) {
   const auto missing = open_region_file("/dev/shm/tidemark-none.region", RegionLock::kNone);
   ASSERT_FALSE(missing);
   EXPECT_NE(missing.error().message.find("/dev/shm/tidemark-none.region"), std::string::npos);
+}
+
+// Both ways to open refuse it as somebody else's, and say why.
+void expect_not_yours(const std::string& path, const char* why) {
+  for (const RegionLock lock : {RegionLock::kNone, RegionLock::kExclusive}) {
+    const auto refused = open_region_file(path, lock);
+    ASSERT_FALSE(refused) << why;
+    EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
+    EXPECT_NE(refused.error().message.find("is not yours"), std::string::npos)
+        << refused.error().message;
+    EXPECT_NE(refused.error().message.find(why), std::string::npos) << refused.error().message;
+  }
+}
+
+TEST_F(RegionFileTest, FollowsNoLinkAndWaitsForNoFifo) {
+  const std::string path = region_path(plan_.identity.run_id);
+  const std::string target = path + ".target";
+  ASSERT_GE(UniqueFd(::open(target.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)).get(), 0);
+  ASSERT_EQ(::symlink(target.c_str(), path.c_str()), 0);
+  expect_not_yours(path, "it is a link");
+  ::unlink(target.c_str());
+  expect_not_yours(path, "it is a link");
+  ::unlink(path.c_str());
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  expect_not_yours(path, "it is not a regular file");
+  ::unlink(path.c_str());
+  ASSERT_EQ(::mkdir(path.c_str(), 0700), 0);
+  expect_not_yours(path, "it is not a regular file");
+  ::rmdir(path.c_str());
+}
+
+TEST_F(RegionFileTest, BelievesOnlyPrivateFilesOfTheCaller) {
+  const auto file = create_region_file(plan_);
+  ASSERT_TRUE(file);
+  for (const mode_t mode : {0640u, 0604u, 0620u, 0602u, 0666u}) {
+    ASSERT_EQ(::chmod(file->path.c_str(), mode), 0);
+    expect_not_yours(file->path, "others may open it");
+  }
+  ASSERT_EQ(::chmod(file->path.c_str(), 0600), 0);
+  EXPECT_TRUE(open_region_file(file->path, RegionLock::kNone));
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file to another user";
+  ASSERT_EQ(::chown(file->path.c_str(), 65534, 65534), 0);
+  expect_not_yours(file->path, "it belongs to another user");
 }
 
 TEST_F(RegionFileTest, OutlivesItsNameWhileItIsOpen) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file that is written as a stream and put in place whole by rename: nobody ever sees a part of
-// it. Folders on the way are made.
+// it, and two that write the same path do not meet. Folders on the way are made. Its mode is
+// file_mode().
 #pragma once
 
 #include <cstdio>
@@ -26,6 +27,7 @@ class PartFile {
   PartFile() = default;
 
   std::string path_;
+  std::string part_;  // its name until it is whole
   std::FILE* file_ = nullptr;
 };
 

@@ -13,6 +13,7 @@
 #include "tidemark/base/check.h"
 #include "tidemark/base/file_size_signal.h"
 #include "tidemark/base/monotonic_clock.h"
+#include "tidemark/base/plain_text.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/calibrate.h"
 #include "tidemark/session/hang_state.h"
@@ -259,10 +260,7 @@ std::string ActiveRun::fault_text() const {
       kFaultTextBytes);
   char text[kFaultTextBytes] = {};
   port_.read(offsetof(RegionHeader, fault_text), text, sizeof(text));
-  std::string clean(text, ::strnlen(text, bytes));
-  std::replace_if(
-      clean.begin(), clean.end(), [](char c) { return c < 0x20 || c > 0x7E; }, '?');
-  return clean;
+  return plain_text({text, ::strnlen(text, bytes)});
 }
 
 void ActiveRun::note_names() {

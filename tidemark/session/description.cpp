@@ -211,8 +211,7 @@ Expected<CaptureDescription> read_description(CaptureReader& reader) {
   description.page_bytes = static_cast<std::uint32_t>(get_u64(*document, "page_bytes"));
   if (const auto* kernels = get_member(*document, "kernels");
       kernels != nullptr && kernels->IsArray())
-    for (const auto& kernel : kernels->GetArray())
-      description.kernels.emplace_back(kernel.IsString() ? kernel.GetString() : "");
+    for (const auto& kernel : kernels->GetArray()) description.kernels.push_back(text_of(kernel));
   if (const auto* lanes = get_member(*document, "lanes"); lanes != nullptr && lanes->IsArray())
     for (const auto& lane : lanes->GetArray())
       description.lanes.push_back(parse_lane(lane, description.page_bytes));
@@ -311,7 +310,7 @@ NameTexts read_names(CaptureReader& reader) {
     if (!document) continue;
     for (const auto& member : document->GetObject())
       if (member.value.IsString())
-        names[std::strtoull(member.name.GetString(), nullptr, 16)] = member.value.GetString();
+        names[std::strtoull(member.name.GetString(), nullptr, 16)] = text_of(member.value);
   }
   return names;
 }
@@ -325,7 +324,7 @@ NameTexts read_names(const RegionPort& port, const RegionLayout& layout) {
     if (hash == 0 || length == 0 || length > kNameTextBytes) continue;
     char text[kNameTextBytes];
     port.read(offset + offsetof(NameSlot, text), text, sizeof(text));
-    names[hash].assign(text, length);
+    names[hash] = plain_text({text, static_cast<std::size_t>(length)});
   }
   return names;
 }

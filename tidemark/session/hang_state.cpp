@@ -5,9 +5,10 @@
 #include <cstring>
 #include <set>
 
-#include "tidemark/runtime/dump_source.h"
 #include "tidemark/runtime/runtime_layout.h"
+#include "tidemark/runtime/tensor_stats.h"
 #include "tidemark/runtime/view_bounds.h"
+#include "tidemark/session/read_view.h"
 #include "tidemark/session/status_image.h"
 
 namespace tidemark {
@@ -114,8 +115,31 @@ bool is_written(std::uint8_t access) {
          access == static_cast<std::uint8_t>(Access::kInout);
 }
 
-std::vector<unsigned char> make_frame(DumpHeader& header, const StoredTensor& tensor,
-                                      unsigned char* memory, std::uint64_t limit) {
+// Statistics of pieces of any size; TensorStats takes whole words.
+class StatsOfPieces {
+ public:
+  explicit StatsOfPieces(DType dtype) : stats_(dtype) {}
+
+  void add(std::span<const unsigned char> piece) {
+    pending_.insert(pending_.end(), piece.begin(), piece.end());
+    const auto whole = static_cast<std::ptrdiff_t>(pending_.size() / 8 * 8);
+    stats_.add(pending_.data(), static_cast<std::uint64_t>(whole));
+    pending_.erase(pending_.begin(), pending_.begin() + whole);
+  }
+  DumpStats finish() {
+    stats_.add(pending_.data(), pending_.size());
+    return stats_.result();
+  }
+
+ private:
+  TensorStats stats_;
+  std::vector<unsigned char> pending_;
+};
+
+// Nothing if the memory cannot be read.
+std::optional<std::vector<unsigned char>> make_frame(DumpHeader& header, const StoredTensor& tensor,
+                                                     const DeviceMemory& memory,
+                                                     std::uint64_t limit) {
   const TensorView& view = tensor.view;
   header.kind = static_cast<std::uint8_t>(DumpKind::kTensor);
   header.stage = static_cast<std::uint8_t>(DumpStage::kAtHang);
@@ -133,8 +157,23 @@ std::vector<unsigned char> make_frame(DumpHeader& header, const StoredTensor& te
     header.extent[i] = view.shape.extent[i];
     header.stride[i] = view.stride[i];
   }
-  std::vector<unsigned char> frame(DumpSource::total_bytes(header));
-  DumpSource(header, memory, &view).read(frame.data(), frame.size());
+  std::vector<unsigned char> frame(sizeof(header));
+  std::memcpy(frame.data(), &header, sizeof(header));
+  const bool has_stats = (header.flags & kDumpHasStats) != 0;
+  std::uint64_t payload_left = header.payload_bytes;
+  StatsOfPieces stats(view.dtype);
+  const bool read = read_view(memory, view, [&](std::span<const unsigned char> piece) {
+    const auto kept = std::min<std::uint64_t>(piece.size(), payload_left);
+    frame.insert(frame.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(kept));
+    payload_left -= kept;
+    if (has_stats) stats.add(piece);
+    return has_stats || payload_left > 0;
+  });
+  if (!read) return std::nullopt;
+  if (!has_stats) return frame;
+  const DumpStats result = stats.finish();
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&result);
+  frame.insert(frame.end(), bytes, bytes + sizeof(result));
   return frame;
 }
 
@@ -214,8 +253,6 @@ std::vector<std::vector<unsigned char>> snapshot_outputs(const HangState& state,
   std::vector<std::vector<unsigned char>> frames;
   const RuntimeLayout layout = lay_out(config);
   const SlotReader slots(memory, layout);
-  auto mapping = DeviceMapping::map(memory.fd(), memory.bytes());
-  if (!mapping) return frames;
   std::set<std::uint64_t> seen;
   std::uint64_t left = limits.total_bytes, scan_left = kScanBytesMax;
   for (std::uint32_t core = 0; core < state.units.cores; ++core) {
@@ -245,8 +282,9 @@ std::vector<std::vector<unsigned char>> snapshot_outputs(const HangState& state,
       const std::uint64_t scanned = tensor.view.element_count() * dtype_bytes(tensor.view.dtype);
       if (scanned <= scan_left) header.flags |= kDumpHasStats;
       scan_left -= std::min(scan_left, scanned);
-      frames.push_back(make_frame(header, tensor, static_cast<unsigned char*>(mapping->base()),
-                                  std::min(left, limits.tensor_bytes)));
+      auto frame = make_frame(header, tensor, memory, std::min(left, limits.tensor_bytes));
+      if (!frame) continue;
+      frames.push_back(std::move(*frame));
       left -= std::min(left, header.payload_bytes);
     }
   }

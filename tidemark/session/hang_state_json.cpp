@@ -32,13 +32,6 @@ std::uint32_t word_at(const rapidjson::Value& row, rapidjson::SizeType index) {
   return static_cast<std::uint32_t>(number_at(row, index));
 }
 
-// Text of the capture, without what a terminal would take for orders.
-std::string clean(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-  return text;
-}
-
 UnitImage line_of(const rapidjson::Value& row) {
   UnitImage line{};
   line.state = word_at(row, 0);
@@ -83,7 +76,7 @@ StuckTask task_of(const rapidjson::Value& object) {
   if (const auto* kernels = get_member(object, "kernels"))
     for (rapidjson::SizeType i = 0; i < kKernelsMax; ++i)
       task.kernels[i] = static_cast<std::uint16_t>(number_at(*kernels, i));
-  task.site = clean(get_text(object, "site"));
+  task.site = get_text(object, "site");
   task.pending = static_cast<std::uint32_t>(get_u64(object, "pending"));
   task.parts_left = static_cast<std::uint32_t>(get_u64(object, "parts_left"));
   task.block_count = static_cast<std::uint32_t>(get_u64(object, "blocks"));
@@ -197,10 +190,10 @@ std::optional<HangState> parse_hang_state(const std::string& text) {
   if (json.HasParseError() || !json.IsObject()) return std::nullopt;
   HangState state;
   state.hang = static_cast<HangClass>(get_u64(json, "hang"));
-  state.error_class = clean(get_text(json, "class"));
+  state.error_class = get_text(json, "class");
   state.code = static_cast<std::uint32_t>(get_u64(json, "code"));
-  state.name = clean(get_text(json, "name"));
-  state.message = clean(get_text(json, "message"));
+  state.name = get_text(json, "name");
+  state.message = get_text(json, "message");
   state.unit = static_cast<std::uint32_t>(get_u64(json, "unit"));
   state.has_unit = get_u64(json, "has_unit") != 0;
   state.limit_ms = get_u64(json, "limit_ms");
@@ -224,16 +217,14 @@ std::optional<HangState> parse_hang_state(const std::string& text) {
   state.submitted = get_u64(json, "submitted");
   state.completed = get_u64(json, "completed");
   state.scopes = get_u64(json, "scopes");
-  state.last_site = clean(get_text(json, "last_site"));
+  state.last_site = get_text(json, "last_site");
   state.orchestration_done = get_u64(json, "orchestration_done") != 0;
   each("ready", [&](const auto& value, auto i) {
     if (i < kTaskShapeCount && value.IsUint64()) state.ready[i] = value.GetUint64();
   });
   each("tasks", [&](const auto& row, auto) { state.tasks.push_back(task_of(row)); });
   state.tasks_cut = get_u64(json, "tasks_cut") != 0;
-  each("kernels", [&](const auto& value, auto) {
-    state.kernels.push_back(clean(value.IsString() ? value.GetString() : ""));
-  });
+  each("kernels", [&](const auto& value, auto) { state.kernels.push_back(text_of(value)); });
   each("waiting_lanes", [&](const auto& value, auto) {
     if (value.IsUint()) state.waiting_lanes.push_back(value.GetUint());
   });

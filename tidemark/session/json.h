@@ -11,25 +11,18 @@
 #include <rapidjson/prettywriter.h>
 #include <rapidjson/stringbuffer.h>
 
+#include "tidemark/base/plain_text.h"
+
 namespace tidemark {
 
 using JsonWriter = rapidjson::PrettyWriter<rapidjson::StringBuffer>;
 
 // True if the text is well-formed UTF-8, which JSON must be.
 inline bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i++]);
-    if (lead < 0x80) continue;
-    const std::size_t more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
-    if (lead < 0xC2 || lead > 0xF4 || text.size() - i < more) return false;
-    std::uint32_t point = lead & (0x3Fu >> more);
-    for (std::size_t end = i + more; i < end; ++i) {
-      const auto byte = static_cast<unsigned char>(text[i]);
-      if ((byte & 0xC0) != 0x80) return false;
-      point = point << 6 | (byte & 0x3Fu);
-    }
-    const std::uint32_t least = more == 3 ? 0x10000 : more == 2 ? 0x800 : 0x80;
-    if (point < least || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) return false;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto point = read_utf8(text.substr(at));
+    if (!point.valid) return false;
+    at += point.bytes;
   }
   return true;
 }
@@ -67,7 +60,13 @@ void put(Writer& writer, std::string_view key, const Value& value) {
     put_text(writer, value);
 }
 
-// Reading: a member of the wrong type reads as absent.
+// Reading: a member of the wrong type reads as absent, and texts are plain: a file may say
+// anything.
+inline std::string text_of(const rapidjson::Value& value) {
+  return value.IsString() ? plain_text({value.GetString(), value.GetStringLength()})
+                          : std::string();
+}
+
 inline std::uint64_t get_u64(const rapidjson::Value& object, const char* key,
                              std::uint64_t otherwise = 0) {
   if (!object.IsObject()) return otherwise;
@@ -79,8 +78,7 @@ inline std::uint64_t get_u64(const rapidjson::Value& object, const char* key,
 inline std::string get_text(const rapidjson::Value& object, const char* key) {
   if (!object.IsObject()) return {};
   const auto found = object.FindMember(key);
-  if (found == object.MemberEnd() || !found->value.IsString()) return {};
-  return {found->value.GetString(), found->value.GetStringLength()};
+  return found == object.MemberEnd() ? std::string() : text_of(found->value);
 }
 
 inline const rapidjson::Value* get_member(const rapidjson::Value& object, const char* key) {

@@ -67,6 +67,7 @@ Expected<LiveRun> LiveRun::attach(const std::string& directory) {
     return failure(ErrorKind::kUsage, "{}: the run is over (status '{}')", directory,
                    run.report_.status);
   auto file = open_region_file(region_path(run.report_.run_id), RegionLock::kNone);
+  if (!file && file.error().kind == ErrorKind::kUsage) return tl::unexpected(file.error());
   if (!file)
     return failure(ErrorKind::kUsage,
                    "{}: the run has no region (any more); if its host was killed, 'tidemark "

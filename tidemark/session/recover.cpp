@@ -326,30 +326,4 @@ Expected<RecoverResult> recover_run(const std::string& directory, const RecoverO
   return result;
 }
 
-std::vector<StaleRegion> list_regions() {
-  std::vector<StaleRegion> regions;
-  std::error_code code;
-  for (const auto& entry : fs::directory_iterator(kRegionDirectory, code)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with("tidemark-") || !name.ends_with(".region")) continue;
-    StaleRegion region{.path = entry.path().string(), .bytes = 0, .run_id = 0, .run_directory = {}};
-    if (auto file = open_region_file(region.path, RegionLock::kNone)) {
-      region.bytes = file->bytes;
-      auto port = RegionPort::open(*file, Transport::kCopied);
-      auto plan =
-          port ? read_plan(*port, region.path) : Expected<RegionPlan>(tl::unexpected(port.error()));
-      if (plan) {
-        region.run_id = plan->identity.run_id;
-        region.host_alive = is_alive({plan->identity.host_pid, plan->identity.host_start_time});
-        region.device_alive = is_alive(device_of(*port));
-        char text[kRunDirectoryBytes];
-        port->read(offsetof(RegionHeader, run_directory), text, sizeof(text));
-        region.run_directory.assign(text, ::strnlen(text, sizeof(text) - 1));
-      }
-    }
-    regions.push_back(std::move(region));
-  }
-  return regions;
-}
-
 }  // namespace tidemark

@@ -39,16 +39,4 @@ struct RecoverOptions {
 // owner.
 Expected<RecoverResult> recover_run(const std::string& directory, const RecoverOptions& options);
 
-// A region file left in shared memory.
-struct StaleRegion {
-  std::string path;
-  std::uint64_t bytes = 0;
-  std::uint64_t run_id = 0;  // 0: not a region this version can read
-  std::string run_directory;
-  bool host_alive = false;
-  bool device_alive = false;
-};
-
-std::vector<StaleRegion> list_regions();
-
 }  // namespace tidemark

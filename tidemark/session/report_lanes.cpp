@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/session/report_lanes.h"
 
+#include <cstring>
+
+#include "tidemark/base/plain_text.h"
 #include "tidemark/schema/stream_registry.h"
 
 namespace tidemark {
@@ -18,14 +21,6 @@ const char* state_text(const LaneWordsImage& words, const LaneCounts& counts) {
   return "unknown";
 }
 
-// The text comes from shared memory: whatever is not plain is shown as such.
-std::string plain_text(const char* text) {
-  std::string plain(text);
-  for (char& c : plain)
-    if (c < 0x20 || c > 0x7E) c = '?';
-  return plain;
-}
-
 }  // namespace
 
 LaneReport report_lane(LaneIndex lane, const LanePlan& plan, const LaneWordsImage& words,
@@ -33,7 +28,7 @@ LaneReport report_lane(LaneIndex lane, const LanePlan& plan, const LaneWordsImag
   const StreamInfo* stream = find_stream(static_cast<StreamId>(plan.stream));
   return {.lane = lane,
           .stream = stream == nullptr ? "" : std::string(stream->name),
-          .producer = plain_text(plan.producer),
+          .producer = plain_text({plan.producer, ::strnlen(plan.producer, kProducerTextBytes)}),
           .state = state_text(words, counts),
           .policy = to_text(static_cast<Overflow>(plan.overflow)),
           .counts = counts};

@@ -44,7 +44,7 @@ void parse_lanes(const rapidjson::Value& document, RunReport& report) {
     if (lanes == nullptr || !lanes->IsArray()) continue;
     for (const auto& lane : lanes->GetArray())
       report.lanes.push_back({.lane = static_cast<std::uint32_t>(get_u64(lane, "lane")),
-                              .stream = stream.name.GetString(),
+                              .stream = text_of(stream.name),
                               .producer = get_text(lane, "producer"),
                               .state = get_text(lane, "state"),
                               .policy = get_text(lane, "policy"),

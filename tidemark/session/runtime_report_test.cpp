@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/plain_output.h"
 #include "tidemark/runtime/unit_line.h"
 
 namespace tidemark {
@@ -72,7 +73,9 @@ TEST_F(RuntimeReport, RandomBytesAreReadWithoutHarmAndPrintedAsText) {
     for (const auto& told :
          {read_runtime_error(port_, layout_, {}), read_backpressure(port_, layout_, {})}) {
       if (!told) continue;
-      for (const char c : told->message + told->hint) ASSERT_TRUE(c >= 0x20 && c <= 0x7E);
+      const std::string text = told->message + told->hint;
+      ASSERT_EQ(first_order_in(text), "");
+      ASSERT_EQ(text.find('\n'), std::string::npos);
     }
   }
 }

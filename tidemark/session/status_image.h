@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "tidemark/base/plain_text.h"
 #include "tidemark/collect/region_port.h"
 #include "tidemark/runtime/runtime_status.h"
 
@@ -27,13 +28,10 @@ inline StatusImage read_status(const RegionPort& port, const RegionLayout& layou
   return image;
 }
 
-// Text of the status, without what a terminal would take for orders.
+// Text of the status, where the device may have written anything.
 template <std::size_t kBytes>
 std::string status_text(const char (&bytes)[kBytes]) {
-  std::string text(bytes, ::strnlen(bytes, kBytes));
-  for (char& c : text)
-    if (c < 0x20 || c > 0x7E) c = '?';
-  return text;
+  return plain_text({bytes, ::strnlen(bytes, kBytes)});
 }
 
 }  // namespace tidemark

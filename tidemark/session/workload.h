@@ -45,6 +45,7 @@ struct WorkloadEntry {
   std::vector<WorkloadCase> cases;  // the first one is the default
   std::function<RuntimeLaunch(const WorkloadSetup&)> plan;
   std::vector<std::string> kernels;
+  std::vector<KernelInfo> kernel_infos = {};  // by the same number
   std::function<void(ReplayTask&)> replay = {};
   bool device_builds = false;  // its orchestration is not for the host: host_build_graph is refused
 };
@@ -164,10 +165,13 @@ void register_workload() {
                       .cases = Workload::cases(),
                       .plan = &workload_detail::plan<Workload, Env>,
                       .kernels = {},
+                      .kernel_infos = {},
                       .replay = &workload_detail::replay<Workload>};
   if constexpr (requires { Workload::kDeviceBuilds; }) entry.device_builds = true;
-  for (std::uint16_t i = 0; i < Workload::Kernels::kCount; ++i)
-    entry.kernels.emplace_back(Workload::Kernels::info(i).name);
+  for (std::uint16_t i = 0; i < Workload::Kernels::kCount; ++i) {
+    entry.kernel_infos.push_back(Workload::Kernels::info(i));
+    entry.kernels.emplace_back(entry.kernel_infos.back().name);
+  }
   add_workload(std::move(entry));
 }
 

@@ -4,13 +4,12 @@
 #include <cmath>
 #include <cstring>
 
-#include <fmt/core.h>
-
 #include "tidemark/cli/bench/bench_json.h"
 #include "tidemark/cli/bench/bench_sink.h"
 #include "tidemark/cli/bench/cuda_bench.h"
 #include "tidemark/cli/bench/recorder_rig.h"
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/device/supervisor.h"
 
 namespace tidemark::cli {
@@ -222,32 +221,31 @@ void print_json(const BenchOptions& options, const Summary& summary) {
   put(json, "ratio_throughput",
       rounded((summary.plain_kernel_ns + summary.plain_read_ns) / our_ns));
   json.EndObject();
-  fmt::print("{}\n", buffer.GetString());
+  print_text(std::string(buffer.GetString()) + "\n");
 }
 
-void print_text(const BenchOptions& options, const Summary& summary) {
-  fmt::print(
-      "{} lanes of {}-byte records from {}, each written by one {}, to {}, {} drain threads\n",
-      options.lanes, options.record_bytes, options.platform, options.one_thread ? "thread" : "warp",
-      options.sink, options.drain_threads);
-  fmt::print("  lossless     {:.1f} Mrecords/s, {:.2f} GB/s = {:.2f} of the link; limited by {}\n",
-             summary.mrecords_per_s, summary.gb_per_s, summary.ratio_link, summary.limited_by);
-  fmt::print("  link         {:.2f} GB/s of plain stores, {:.2f} GB/s of plain copies\n",
-             summary.mapped_gb, summary.copy_gb);
-  fmt::print(
+void print_table(const BenchOptions& options, const Summary& summary) {
+  print("{} lanes of {}-byte records from {}, each written by one {}, to {}, {} drain threads\n",
+        options.lanes, options.record_bytes, options.platform,
+        options.one_thread ? "thread" : "warp", options.sink, options.drain_threads);
+  print("  lossless     {:.1f} Mrecords/s, {:.2f} GB/s = {:.2f} of the link; limited by {}\n",
+        summary.mrecords_per_s, summary.gb_per_s, summary.ratio_link, summary.limited_by);
+  print("  link         {:.2f} GB/s of plain stores, {:.2f} GB/s of plain copies\n",
+        summary.mapped_gb, summary.copy_gb);
+  print(
       "  one lane     one thread: {:.1f} ns per record ({:.1f} ns with two timestamps) by "
       "write_many, "
       "{:.1f} ns ({:.1f} ns) by write\n",
       summary.by_write_many.plain_ns, summary.by_write_many.stamped_ns, summary.by_write.plain_ns,
       summary.by_write.stamped_ns);
-  fmt::print(
+  print(
       "  without it   {:.2f} ns per 16-byte event in a global array with an atomic index, {:.2f} "
       "ns "
       "with reading it afterwards; the recorder: {:.2f} ns\n",
       summary.plain_kernel_ns, summary.plain_kernel_ns + summary.plain_read_ns,
       1e3 / summary.mrecords_per_s);
-  fmt::print("  {} records: {} lost, {} compared with what was written, {} wrong\n",
-             summary.records, summary.lost, summary.verified, summary.wrong);
+  print("  {} records: {} lost, {} compared with what was written, {} wrong\n", summary.records,
+        summary.lost, summary.verified, summary.wrong);
 }
 
 }  // namespace
@@ -262,7 +260,7 @@ int bench_producer_on_cuda(const BenchOptions& options) {
   if (options.json)
     print_json(options, *summary);
   else
-    print_text(options, *summary);
+    print_table(options, *summary);
   return summary->lost == 0 && summary->wrong == 0 ? 0 : 4;
 }
 

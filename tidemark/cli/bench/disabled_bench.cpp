@@ -15,6 +15,7 @@
 
 #include "tidemark/cli/bench/bench_options.h"
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/device/region_file.h"
 #include "tidemark/device/sim/sim_units.h"
 #include "tidemark/session/json.h"
@@ -193,7 +194,7 @@ int bench_disabled(const BenchOptions& options) {
   const auto dump = count_difference(CountedLoop::kPartWithDump, CountedLoop::kPart, kParts);
   if (!dump) return report_error(dump.error());
   if (!options.json) {
-    fmt::print(
+    print(
         "a disabled probe costs {:.2f} instructions ({} with it, {} without it, {} "
         "iterations); {} thread, {} regions, {} files opened\n"
         "the dump, off, costs {:.2f} instructions per part of a task ({} with it, {} without it, "
@@ -220,7 +221,7 @@ int bench_disabled(const BenchOptions& options) {
   put(json, "regions", regions);
   put(json, "files", files);
   json.EndObject();
-  fmt::print("{}\n", buffer.GetString());
+  print_text(std::string(buffer.GetString()) + "\n");
   return 0;
 }
 

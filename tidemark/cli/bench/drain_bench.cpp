@@ -14,6 +14,7 @@
 #include "tidemark/cli/bench/bench_sink.h"
 #include "tidemark/cli/bench/recorder_rig.h"
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/device/sim/sim_clock.h"
 #include "tidemark/device/sim/sim_env.h"
 
@@ -84,9 +85,9 @@ int bench_drain(const BenchOptions& options) {
   }
   const DrainRates rates{median(drained), median(copied), median(streamed), median(summed)};
   if (!options.json) {
-    fmt::print("drain of full pages, {} lanes, {} drain threads, to {}: {:.2f} GB/s\n",
-               options.lanes, options.drain_threads, options.sink, rates.drain);
-    fmt::print(
+    print("drain of full pages, {} lanes, {} drain threads, to {}: {:.2f} GB/s\n", options.lanes,
+          options.drain_threads, options.sink, rates.drain);
+    print(
         "  beside it, one thread: memcpy {:.2f}, streaming copy {:.2f}, streaming copy with "
         "checksum {:.2f} GB/s; ratio to the last {:.2f}\n",
         rates.memcpy_rate, rates.streaming, rates.checksummed, rates.drain / rates.checksummed);
@@ -105,7 +106,7 @@ int bench_drain(const BenchOptions& options) {
   json.EndObject();
   put(json, "ratio_throughput", rounded(rates.drain / rates.checksummed));
   json.EndObject();
-  fmt::print("{}\n", buffer.GetString());
+  print_text(std::string(buffer.GetString()) + "\n");
   return 0;
 }
 

@@ -17,6 +17,7 @@
 #include "tidemark/cli/bench/self_run.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/run_summary.h"
+#include "tidemark/cli/terminal.h"
 #include "workloads/wide_tensors.h"
 
 namespace tidemark::cli {
@@ -141,15 +142,15 @@ int bench_dump(const DumpBenchOptions& options) {
     put(json, "wrong", worst.wrong);
     put(json, "host_peak_bytes", worst.peak_bytes);
     json.EndObject();
-    fmt::print("{}\n", buffer.GetString());
+    print_text(std::string(buffer.GetString()) + "\n");
   } else {
-    fmt::print("{} of tensors through a pool of {}, medians of {} rounds, whole processes\n",
-               human_bytes(worst.bytes), human_bytes(options.pool_bytes), options.rounds);
-    fmt::print("  dump       {:.2f} GB/s end to end, {} lost, {} wrong, host at most {}\n",
-               median(dump) / 1e9, worst.lost, worst.wrong, human_bytes(worst.peak_bytes));
-    fmt::print("  plain loop {:.2f} GB/s: copied once and written, on the same file system\n",
-               median(plain) / 1e9);
-    fmt::print("  ratio      {:.3f}\n", median(ratios));
+    print("{} of tensors through a pool of {}, medians of {} rounds, whole processes\n",
+          human_bytes(worst.bytes), human_bytes(options.pool_bytes), options.rounds);
+    print("  dump       {:.2f} GB/s end to end, {} lost, {} wrong, host at most {}\n",
+          median(dump) / 1e9, worst.lost, worst.wrong, human_bytes(worst.peak_bytes));
+    print("  plain loop {:.2f} GB/s: copied once and written, on the same file system\n",
+          median(plain) / 1e9);
+    print("  ratio      {:.3f}\n", median(ratios));
   }
   return worst.lost == 0 && worst.wrong == 0 ? 0 : 4;
 }

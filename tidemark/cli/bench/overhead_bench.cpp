@@ -14,6 +14,7 @@
 #include "tidemark/cli/bench/bench_json.h"
 #include "tidemark/cli/bench/self_run.h"
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/session/run_report.h"
 
 namespace tidemark::cli {
@@ -104,22 +105,22 @@ void print_json(const OverheadBenchOptions& options, const std::vector<Measured>
   }
   json.EndArray();
   json.EndObject();
-  fmt::print("{}\n", buffer.GetString());
+  print_text(std::string(buffer.GetString()) + "\n");
 }
 
-void print_text(const OverheadBenchOptions& options, const std::vector<Measured>& all) {
-  fmt::print(
+void print_table(const OverheadBenchOptions& options, const std::vector<Measured>& all) {
+  print(
       "{} {} on {}: medians of {} interleaved rounds, each beside the same round with "
       "everything off\n",
       options.workload, options.case_name, options.platform, options.rounds);
-  fmt::print("  {:<12} {:>12} {:>14} {:>15} {:>12} {:>6}\n", "streams", "device ms", "device ratio",
-             "process ratio", "records", "lost");
+  print("  {:<12} {:>12} {:>14} {:>15} {:>12} {:>6}\n", "streams", "device ms", "device ratio",
+        "process ratio", "records", "lost");
   for (const auto& one : all)
-    fmt::print("  {:<12} {:>12.2f} {:>14.3f} {:>15.3f} {:>12} {:>6}\n", one.config.name,
-               median(one.device_ns) / 1e6, median(one.device_ratios), median(one.process_ratios),
-               one.records, one.lost);
-  fmt::print("  a record costs its producer {:.2f} ns (calibrated in the same runs)\n",
-             median(all.back().costs));
+    print("  {:<12} {:>12.2f} {:>14.3f} {:>15.3f} {:>12} {:>6}\n", one.config.name,
+          median(one.device_ns) / 1e6, median(one.device_ratios), median(one.process_ratios),
+          one.records, one.lost);
+  print("  a record costs its producer {:.2f} ns (calibrated in the same runs)\n",
+        median(all.back().costs));
 }
 
 }  // namespace
@@ -137,9 +138,10 @@ int bench_overhead(const OverheadBenchOptions& options) {
     std::vector<Sample> samples(all.size());
     for (std::size_t i = 0; i < all.size(); ++i) {
       const std::size_t at = round % 2 == 0 ? i : all.size() - 1 - i;
-      if (live)
-        fmt::print(stderr, "\r\x1b[K  round {} of {}: {}", round + 1, options.rounds,
-                   all[at].config.name);
+      if (live) {
+        print_raw("\r\x1b[K", Stream::kError);
+        print_error("  round {} of {}: {}", round + 1, options.rounds, all[at].config.name);
+      }
       const auto sample = take_sample(options, all[at].config, scratch.path() + "/run");
       if (!sample) return report_error(sample.error());
       samples[at] = *sample;
@@ -153,11 +155,11 @@ int bench_overhead(const OverheadBenchOptions& options) {
       all[i].lost += samples[i].lost;
     }
   }
-  if (live) fmt::print(stderr, "\r\x1b[K");
+  if (live) print_raw("\r\x1b[K", Stream::kError);
   if (options.json)
     print_json(options, all);
   else
-    print_text(options, all);
+    print_table(options, all);
   return 0;
 }
 

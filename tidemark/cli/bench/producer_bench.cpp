@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/core.h>
-
 #include "tidemark/cli/bench/bench_json.h"
 #include "tidemark/cli/bench/bench_sink.h"
 #include "tidemark/cli/bench/recorder_rig.h"
 #include "tidemark/cli/bench/reference_rig.h"
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/device/sim/sim_clock.h"
 
 namespace tidemark::cli {
@@ -126,20 +125,19 @@ void print_json(const BenchOptions& options, const Summary& summary) {
   put(json, "ratio_ns", rounded(summary.ratio_ns));
   put(json, "ratio_throughput", rounded(summary.ratio_throughput));
   json.EndObject();
-  fmt::print("{}\n", buffer.GetString());
+  print_text(std::string(buffer.GetString()) + "\n");
 }
 
-void print_text(const BenchOptions& options, const Summary& summary) {
-  fmt::print("{} lanes of {}-byte records to {}, median of {} rounds\n", options.lanes,
-             options.record_bytes, options.sink, options.rounds);
-  fmt::print("               {:>12} {:>12} {:>8}\n", "recorder", "reference", "ratio");
-  fmt::print("  ns/record    {:>12.2f} {:>12.2f} {:>8.2f}\n", summary.ours.ns_per_record,
-             summary.reference.ns_per_record, summary.ratio_ns);
-  fmt::print("  Mrecords/s   {:>12.1f} {:>12.1f} {:>8.2f}\n", summary.ours.mrecords_per_s,
-             summary.reference.mrecords_per_s, summary.ratio_throughput);
-  fmt::print("  GB/s         {:>12.2f} {:>12.2f}\n", summary.ours.gb_per_s,
-             summary.reference.gb_per_s);
-  fmt::print(
+void print_table(const BenchOptions& options, const Summary& summary) {
+  print("{} lanes of {}-byte records to {}, median of {} rounds\n", options.lanes,
+        options.record_bytes, options.sink, options.rounds);
+  print("               {:>12} {:>12} {:>8}\n", "recorder", "reference", "ratio");
+  print("  ns/record    {:>12.2f} {:>12.2f} {:>8.2f}\n", summary.ours.ns_per_record,
+        summary.reference.ns_per_record, summary.ratio_ns);
+  print("  Mrecords/s   {:>12.1f} {:>12.1f} {:>8.2f}\n", summary.ours.mrecords_per_s,
+        summary.reference.mrecords_per_s, summary.ratio_throughput);
+  print("  GB/s         {:>12.2f} {:>12.2f}\n", summary.ours.gb_per_s, summary.reference.gb_per_s);
+  print(
       "  lost {}; producers waited {:.1f} % of the time; drain threads busy {:.1f} %, of "
       "that {:.1f} % in the sink; limited by {}\n",
       summary.lost, summary.typical.stall_share * 100, summary.typical.drain_busy_share * 100,
@@ -174,7 +172,7 @@ int bench_producer(const BenchOptions& options) {
   if (options.json)
     print_json(options, *summary);
   else
-    print_text(options, *summary);
+    print_table(options, *summary);
   return summary->lost == 0 ? 0 : 4;
 }
 

@@ -15,6 +15,7 @@
 #include "tidemark/cli/bench/tbb_graph.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/run_summary.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/device/sim/sim_clock.h"
 
 namespace tidemark::cli {
@@ -138,7 +139,7 @@ void print_json(const RuntimeBenchOptions& options, const std::vector<Measured>&
   json.EndArray();
   put(json, "ratio_flat", rounded(flatness));
   json.EndObject();
-  fmt::print("{}\n", buffer.GetString());
+  print_text(std::string(buffer.GetString()) + "\n");
 }
 
 }  // namespace
@@ -191,23 +192,22 @@ int bench_runtime(const RuntimeBenchOptions& options) {
     if (!measured) return report_error(measured.error());
     all.push_back(*measured);
     if (options.json) continue;
-    fmt::print("{:<15} {:<10} {:>9} tasks  {:>7.0f} ns per task",
-               kGraphNames[static_cast<std::size_t>(graph.shape)],
-               graph.automatic ? "automatic" : "explicit", with_commas(graph.tasks),
-               measured->ns_per_task);
+    print("{:<15} {:<10} {:>9} tasks  {:>7.0f} ns per task",
+          kGraphNames[static_cast<std::size_t>(graph.shape)],
+          graph.automatic ? "automatic" : "explicit", with_commas(graph.tasks),
+          measured->ns_per_task);
     if (measured->tbb_ns_per_task > 0)
-      fmt::print("  oneTBB {:>7.0f} ns  ratio {:.2f}", measured->tbb_ns_per_task,
-                 measured->ns_per_task / measured->tbb_ns_per_task);
-    fmt::print("\n");
-    std::fflush(stdout);
+      print("  oneTBB {:>7.0f} ns  ratio {:.2f}", measured->tbb_ns_per_task,
+            measured->ns_per_task / measured->tbb_ns_per_task);
+    print("\n");
+    flush();
   }
   const auto [least, most] =
       std::minmax({all[0].ns_per_task, all[1].ns_per_task, all[2].ns_per_task});
   if (options.json)
     print_json(options, all, most / least);
   else
-    fmt::print("cost per independent task from 10,000 to 1,000,000: within {:.2f} x\n",
-               most / least);
+    print("cost per independent task from 10,000 to 1,000,000: within {:.2f} x\n", most / least);
   return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "tidemark/cli/bench/self_run.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/run_summary.h"
+#include "tidemark/cli/terminal.h"
 #include "tidemark/session/live_view.h"
 
 namespace tidemark::cli {
@@ -103,15 +104,15 @@ int bench_top(const TopBenchOptions& options) {
     put(json, "ratio_alone_again", rounded(median(noise)));
     put(json, "looks", looks);
     json.EndObject();
-    fmt::print("{}\n", buffer.GetString());
+    print_text(std::string(buffer.GetString()) + "\n");
     return 0;
   }
-  fmt::print("{} lanes at full rate on {}, a look every {} ms, medians of {} interleaved rounds\n",
-             options.lanes, options.platform, options.interval_ms, options.rounds);
-  fmt::print("  alone      {:.1f} M records/s, and again {:.1f}: ratio {:.3f}\n",
-             median(alone) / 1e6, median(again) / 1e6, median(noise));
-  fmt::print("  watched    {:.1f} M records/s: ratio {:.3f}; {} looks\n", median(watched) / 1e6,
-             median(ratios), with_commas(looks));
+  print("{} lanes at full rate on {}, a look every {} ms, medians of {} interleaved rounds\n",
+        options.lanes, options.platform, options.interval_ms, options.rounds);
+  print("  alone      {:.1f} M records/s, and again {:.1f}: ratio {:.3f}\n", median(alone) / 1e6,
+        median(again) / 1e6, median(noise));
+  print("  watched    {:.1f} M records/s: ratio {:.3f}; {} looks\n", median(watched) / 1e6,
+        median(ratios), with_commas(looks));
   return 0;
 }
 
