@@ -282,7 +282,7 @@ void ActiveRun::collect(bool device_died) {
     }
     ledgers[lane].finish(leftovers_.words[lane]);
     if (device_died && keeps_pages_)
-      ledgers[lane].explain(DropReason::kDeviceLost, ledgers[lane].counts().unaccounted);
+      ledgers[lane].explain(DropReason::kDeviceLost, ledgers[lane].counts().missing);
     report_.lanes.push_back(
         report_lane(lane, plan_.lanes[lane], leftovers_.words[lane], ledgers[lane].counts()));
   }

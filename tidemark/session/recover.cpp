@@ -172,7 +172,7 @@ std::uint64_t lost_with_device(const CapturedLane& lane) {
   LaneLedger ledger = lane.ledger;
   ledger.finish(lane.words);
   ledger.explain(DropReason::kFileError, lane.file_error_dropped);
-  return ledger.counts().unaccounted;
+  return ledger.counts().missing;
 }
 
 // Appends what only the region has and closes the ledgers with its words.
