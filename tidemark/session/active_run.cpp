@@ -266,14 +266,14 @@ void ActiveRun::set_abort() {
   port_.store32(offsetof(RegionHeader, host) + offsetof(RegionHostWords, abort), 1);
 }
 
-void ActiveRun::collect(bool device_died) {
+void ActiveRun::collect(bool device_died, Producers producers) {
   if (!records()) return;
   drainer_->finish();
   auto& ledgers = drainer_->ledgers();
   const auto is_captured = [&](const PageHeaderImage& page) {
     return page.sequence <= ledgers[page.lane].last_sequence();
   };
-  leftovers_ = collect_leftovers(port_, plan_, is_captured, *capture_, ledgers);
+  leftovers_ = collect_leftovers(port_, plan_, is_captured, *capture_, ledgers, producers);
   const DrainStats drained = drainer_->stats();
   for (LaneIndex lane = 0; lane < plan_.lanes.size(); ++lane) {
     if (plan_.lanes[lane].stream == 0) {
