@@ -31,6 +31,7 @@ RegionRequest region_request(const RunRequest& request, std::uint64_t run_id,
     lane.overflow = own == request.stream_policy.end() ? request.policy : own->second;
   }
   region.spare_lanes = spare_lanes;
+  region.keeps_pages = request.platform->transport == Transport::kPulled;
   region.page_bytes = request.page_bytes;
   region.pool_bytes = request.pool_bytes;
   if (region.lanes.empty() && spare_lanes == 0) {  // nothing is recorded: one lane nobody opens
