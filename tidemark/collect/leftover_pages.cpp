@@ -57,7 +57,9 @@ class LeftoverReader {
         result_.faults.add(fault);
         continue;
       }
-      if (opened_later(header))
+      if (plan_.identity.keeps_pages != 0 && header.landed != header.sequence)
+        ++result_.cut_pages;
+      else if (opened_later(header))
         ++result_.later_pages;
       else if (!is_captured(header))
         candidates.push_back({page, header.lane, header.record_bytes, header.sequence});
@@ -199,6 +201,20 @@ Leftovers collect_leftovers(const RegionPort& port, const RegionPlan& plan,
   reader.read_words();
   for (const auto& candidate : reader.find_pages(is_captured)) reader.take(candidate);
   return reader.finish();
+}
+
+std::uint64_t readable_bytes(const RegionPort& port, const RegionPlan& plan, PageIndex page) {
+  const PageHeaderImage header = read_page_header(port, plan.layout, page);
+  const PageExpectation expected{.run_id = plan.identity.run_id,
+                                 .lane_count = plan.layout.shape.max_lanes,
+                                 .payload_bytes = plan.layout.payload_bytes()};
+  if (check_page(header, expected) != PageFault::kNone ||
+      check_page_of_lane(header, plan_of(port, plan, header.lane)) != PageFault::kNone)
+    return 0;
+  if (header.record_count != kPageOpen) return header.used_bytes;
+  std::vector<unsigned char> payload(plan.layout.payload_bytes());
+  port.read(plan.layout.page_offset(page) + kPageHeaderBytes, payload.data(), payload.size());
+  return count_page(header, payload).used_bytes;
 }
 
 Expected<RegionPlan> read_plan(const RegionPort& port, const std::string& path) {

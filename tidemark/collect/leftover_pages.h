@@ -25,6 +25,7 @@ struct Leftovers {
   std::vector<LaneWordsImage> words;  // one per lane, as the ledger and the capture take them
   std::uint64_t pages = 0;
   FaultCounts faults;
+  std::uint64_t cut_pages = 0;  // on their way out of the device when it was lost
   // What a running producer did meanwhile; no fault of anybody.
   std::uint64_t reopened_pages = 0;  // under the reading
   std::uint64_t later_pages = 0;     // opened after the words were read
@@ -37,6 +38,9 @@ Leftovers collect_leftovers(const RegionPort& port, const RegionPlan& plan,
                             const std::function<bool(const PageHeaderImage&)>& is_captured,
                             PageSink& sink, std::vector<LaneLedger>& ledgers,
                             Producers producers = Producers::kGone);
+
+// How many bytes of a page's payload a record or a fragment left a trace in. Nobody writes it.
+std::uint64_t readable_bytes(const RegionPort& port, const RegionPlan& plan, PageIndex page);
 
 // The plan as the region itself tells it, for a process that did not make it. Checked.
 Expected<RegionPlan> read_plan(const RegionPort& port, const std::string& path);

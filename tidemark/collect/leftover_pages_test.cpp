@@ -298,6 +298,26 @@ TEST_F(LeftoverPages, PagesThatCannotBeBelievedAreCountedByName) {
   EXPECT_EQ(ledgers_[0].counts().unaccounted(), 3u) << "lost, and the ledger says so";
 }
 
+// Where pages are pulled out of a device, a copy that was cut off has a header that looks sealed.
+TEST_F(LeftoverPages, APageThatDidNotLandIsMissing) {
+  RegionRequest request = request_of(Overflow::kDrop);
+  request.keeps_pages = true;
+  PlannedRegion region(request);
+  for (const PageIndex page : {0u, 1u}) hand(region, page);
+  SpanRecorder recorder(&region.view(), 0);
+  for (std::uint64_t i = 0; i < 2 * kPerPage; ++i) ASSERT_TRUE(recorder.write(span_of(i)));
+  recorder.close();
+  region.view().page(0).landed.store_release(1);
+  region.view().page(1).landed.store_release(1);  // of an earlier filling; the page is number 2
+  const Leftovers left = collect(region);
+  EXPECT_EQ(left.pages, 1u);
+  EXPECT_EQ(left.cut_pages, 1u);
+  EXPECT_EQ(left.faults.total(), 0u);
+  EXPECT_EQ(ledgers_[0].counts().recovered, kPerPage);
+  EXPECT_EQ(ledgers_[0].counts().missing, kPerPage);
+  EXPECT_EQ(ledgers_[0].counts().contradictory, 0u);
+}
+
 TEST_F(LeftoverPages, ThePlanIsReadBackFromTheRegionAndDamageIsRefused) {
   PlannedRegion region(request_of(Overflow::kKeepLast));
   const auto plan = read_plan(region.port(), "here");
