@@ -150,7 +150,7 @@ struct LaneAudit {
   void run() const {
     const LaneCounts& counts = report.counts;
     const bool closed = report.state == "closed" || report.state == "clean";
-    expect(counts.closes(), "the ledger does not close, {} unaccounted", counts.unaccounted);
+    expect(counts.closes(), "the ledger does not close, {} unaccounted", counts.unaccounted());
     expect(found.false_content == 0, "{} records or fragments hold something else than written",
            found.false_content);
     expect(found.out_of_order == 0, "{} numbers out of order or twice", found.out_of_order);

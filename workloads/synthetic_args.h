@@ -9,14 +9,15 @@ namespace tidemark {
 inline constexpr std::uint32_t kCountsPathBytes = 256;
 inline constexpr std::uint64_t kBurstRecords = 16384;  // eight default pages of 32-byte records
 inline constexpr std::uint64_t kBurstSilenceNs = 1'000'000;
+inline constexpr std::uint32_t kFrameEvery = 256;  // records between two frames of a lane
 
 struct SyntheticArgs {
   std::uint32_t lanes;
   std::uint32_t record_bytes;
   std::uint32_t writing_lanes;
   std::uint32_t burst;
-  std::uint32_t one_thread;  // CUDA: a lane is written by one thread, not by a warp
-  std::uint32_t reserved;
+  std::uint32_t one_thread;     // CUDA: a lane is written by one thread, not by a warp
+  std::uint32_t ignores_abort;  // the lanes go on until their time is over
   double rate;
   double seconds;
   std::uint64_t records;

@@ -8,14 +8,6 @@ constexpr std::uint64_t kBelowStamp = (std::uint64_t{1} << 48) - 1;
 
 constexpr std::size_t kProblemsMax = 50;
 
-unsigned char frame_byte(std::uint64_t key, std::uint64_t offset) {
-  return static_cast<unsigned char>(mix(key + offset / 8) >> (offset % 8 * 8));
-}
-
-std::uint64_t frame_key(std::uint64_t lane, std::uint64_t frame) {
-  return mix(lane * 0x9E3779B97F4A7C15ull + frame);
-}
-
 }  // namespace
 
 bool verify_synthetic_span(std::uint32_t lane, std::uint64_t number, std::uint32_t record_bytes,
@@ -36,15 +28,14 @@ bool verify_synthetic_span(std::uint32_t lane, std::uint64_t number, std::uint32
 }
 
 void fill_synthetic_frame(std::uint64_t lane, std::uint64_t frame, std::span<unsigned char> bytes) {
-  const std::uint64_t key = frame_key(lane, frame);
-  for (std::uint64_t i = 0; i < bytes.size(); ++i) bytes[i] = frame_byte(key, i);
+  SyntheticFrame(lane, frame).read(bytes.data(), bytes.size());
 }
 
 bool verify_synthetic_bytes(std::uint64_t lane, std::uint64_t frame, std::uint64_t offset,
                             std::span<const unsigned char> bytes) {
-  const std::uint64_t key = frame_key(lane, frame);
+  const SyntheticFrame expected(lane, frame);
   for (std::uint64_t i = 0; i < bytes.size(); ++i)
-    if (bytes[i] != frame_byte(key, offset + i)) return false;
+    if (bytes[i] != expected.byte(offset + i)) return false;
   return true;
 }
 

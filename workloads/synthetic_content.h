@@ -60,10 +60,32 @@ bool verify_synthetic_span(std::uint32_t lane, std::uint64_t number, std::uint32
                            const unsigned char* record);
 
 // Frames: 1 .. max_bytes long, every byte following from lane, frame and offset.
-constexpr std::uint64_t synthetic_frame_bytes(std::uint64_t lane, std::uint64_t frame,
-                                              std::uint64_t max_bytes) {
+TM_DEVICE constexpr std::uint64_t synthetic_frame_bytes(std::uint64_t lane, std::uint64_t frame,
+                                                        std::uint64_t max_bytes) {
   return 1 + mix(lane << 40 ^ frame) % max_bytes;
 }
+
+// The bytes of one frame, as a source that FrameWriter reads piece by piece.
+class SyntheticFrame {
+ public:
+  TM_DEVICE SyntheticFrame(std::uint64_t lane, std::uint64_t frame)
+      : key_(mix(lane * 0x9E3779B97F4A7C15ull + frame)) {}
+
+  TM_DEVICE unsigned char byte(std::uint64_t offset) const {
+    return static_cast<unsigned char>(mix(key_ + offset / 8) >> (offset % 8 * 8));
+  }
+  TM_DEVICE void read(unsigned char* to, std::uint64_t bytes) {
+    std::uint64_t word = mix(key_ + at_ / 8);
+    for (std::uint64_t i = 0; i < bytes; ++i, ++at_) {
+      if (at_ % 8 == 0) word = mix(key_ + at_ / 8);
+      to[i] = static_cast<unsigned char>(word >> (at_ % 8 * 8));
+    }
+  }
+
+ private:
+  std::uint64_t key_;
+  std::uint64_t at_ = 0;
+};
 void fill_synthetic_frame(std::uint64_t lane, std::uint64_t frame, std::span<unsigned char> bytes);
 bool verify_synthetic_bytes(std::uint64_t lane, std::uint64_t frame, std::uint64_t offset,
                             std::span<const unsigned char> bytes);

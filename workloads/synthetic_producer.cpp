@@ -126,16 +126,16 @@ void run_lane(DeviceContext& context, const SyntheticArgs& args, std::uint32_t l
                 static_cast<std::uint64_t>(args.seconds * static_cast<double>(ticks_per_second))
           : ~std::uint64_t{0};
   const bool writes = args.writing_lanes == 0 || lane < args.writing_lanes;
+  const auto stops = [&] { return args.ignores_abort == 0 && context.stop_requested(); };
   Pace pace(args, ticks_per_second, begin_ticks);
   std::uint64_t accepted = 0, accepted_frames = 0, last_ticks = begin_ticks;
   for (std::uint64_t number = 0; writes && number < limit; ++number) {
     std::uint64_t now_ticks = SimEnv::now_ticks();
-    bool stop =
-        number % kLookEvery == 0 && (now_ticks >= deadline_ticks || context.stop_requested());
+    bool stop = number % kLookEvery == 0 && (now_ticks >= deadline_ticks || stops());
     for (std::uint64_t wait = 0; !stop && (wait = pace.wait_ticks(number, now_ticks)) > 0;) {
       sleep_up_to(wait, ticks_per_second);
       now_ticks = SimEnv::now_ticks();
-      stop = now_ticks >= deadline_ticks || context.stop_requested();
+      stop = now_ticks >= deadline_ticks || stops();
     }
     if (stop) break;
     if (recorder.write({synthetic_span(lane, number, last_ticks, now_ticks)})) {
@@ -203,6 +203,7 @@ Expected<WorkloadLaunch> plan_synthetic_producer(const SyntheticOptions& options
   args.frame_bytes = options.frame_bytes;
   args.one_thread = options.one_thread;
   args.hang_after = options.hang_after;
+  args.ignores_abort = options.ignore_abort;
   std::memcpy(args.accepted_counts, options.accepted_counts.data(), options.accepted_counts.size());
 
   WorkloadLaunch launch;

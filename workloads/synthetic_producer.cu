@@ -4,6 +4,7 @@
 #include "tidemark/device/cuda/cuda_launch.cuh"
 #include "tidemark/device/cuda/cuda_program.h"
 #include "tidemark/record/event_recorder.h"
+#include "tidemark/record/frame_writer.h"
 #include "workloads/synthetic_args.h"
 #include "workloads/synthetic_content.h"
 #include "workloads/synthetic_producer.h"
@@ -58,7 +59,7 @@ class Pace {
     if (now_ticks >= deadline_ticks_) return true;
     if (now_ticks < next_look_ticks_) return stopped_;
     next_look_ticks_ = now_ticks + kLookEveryNs;
-    stopped_ = region_.stop_requested();
+    stopped_ = args_.ignores_abort == 0 && region_.stop_requested();
     return stopped_;
   }
 
@@ -133,10 +134,34 @@ __device__ void produce_as_thread(const RegionView& region, const SyntheticArgs&
   recorder.close();
 }
 
+// As many frames as the simulated device would write beside the records, by one thread. A frame
+// spans pages, and no block can share it.
+__device__ void produce_frames(const RegionView& region, const SyntheticArgs& args,
+                               std::uint32_t lane) {
+  FrameWriter<CudaEnv> writer(&region, args.lanes + lane);
+  SyntheticArgs frames = args;
+  frames.records = (args.records + kFrameEvery - 1) / kFrameEvery;
+  frames.rate = args.rate / kFrameEvery;
+  frames.burst = 0;
+  frames.hang_after = 0;
+  Pace pace(region, frames);
+  const bool writes = args.writing_lanes == 0 || lane < args.writing_lanes;
+  for (std::uint64_t frame = 0; writes && pace.next(frame, 1) != 0; ++frame) {
+    SyntheticFrame content(lane, frame);
+    writer.write_from(content, synthetic_frame_bytes(lane, frame, args.frame_bytes));
+  }
+  writer.close();
+}
+
+// Blocks beyond the lanes of records write the lanes of frames.
 template <std::uint32_t kBytes>
 __global__ void produce(const __grid_constant__ RegionView region,
                         const __grid_constant__ SyntheticArgs args) {
   const LaneIndex lane = blockIdx.x;
+  if (lane >= args.lanes) {
+    if (threadIdx.x == 0) produce_frames(region, args, lane - args.lanes);
+    return;
+  }
   if (args.writing_lanes > 0 && lane >= args.writing_lanes) {
     if (threadIdx.x == 0) Recorder<SyntheticSpan<kBytes>, CudaEnv>(&region, lane).close();
   } else if (args.one_thread != 0) {
@@ -161,18 +186,19 @@ bool run_on_cuda(CudaLaunch& launch) {
   const RegionView& region = launch.region();
   cudaStream_t stream = launch.stream();
   const std::uint32_t threads = args.one_thread != 0 ? 1 : 32;
-  mark<<<1, 1, 0, stream>>>(region, args.lanes, true, args.lanes);
+  const std::uint32_t blocks = args.lanes * (args.frame_bytes > 0 ? 2 : 1);
+  mark<<<1, 1, 0, stream>>>(region, blocks, true, args.lanes);
   switch (args.record_bytes) {
     case 64:
-      produce<64><<<args.lanes, threads, 0, stream>>>(region, args);
+      produce<64><<<blocks, threads, 0, stream>>>(region, args);
       break;
     case 128:
-      produce<128><<<args.lanes, threads, 0, stream>>>(region, args);
+      produce<128><<<blocks, threads, 0, stream>>>(region, args);
       break;
     default:
-      produce<32><<<args.lanes, threads, 0, stream>>>(region, args);
+      produce<32><<<blocks, threads, 0, stream>>>(region, args);
   }
-  mark<<<1, 1, 0, stream>>>(region, args.lanes, false, args.lanes);
+  mark<<<1, 1, 0, stream>>>(region, blocks, false, args.lanes);
   return launch.launched("launch of synthetic_producer");
 }
 

@@ -22,13 +22,13 @@ struct SyntheticOptions {
   std::uint64_t frame_bytes = 0;    // > 0: every lane also writes frames of up to this size
   bool one_thread = false;          // CUDA: one thread writes a lane, not a warp
   std::uint64_t hang_after = 0;     // > 0: each lane writes so many records, then never returns
+  bool ignore_abort = false;  // lanes go on when the run is aborted, as a kernel in a loop does
   // A file in which each lane counts what was accepted, for tests that kill the run: two 64-bit
   // words per lane, records then frames.
   std::string accepted_counts;
 };
 
 inline constexpr const char* kSyntheticProducer = "synthetic_producer";
-inline constexpr std::uint32_t kFrameEvery = 256;  // records between two frames of a lane
 
 void register_synthetic_producer();
 Expected<WorkloadLaunch> plan_synthetic_producer(const SyntheticOptions& options);

@@ -48,8 +48,11 @@ void compare_lane(CheckResult& result, const LaneReport& said, const LaneCounts&
   differ("incomplete", said.counts.incomplete, found.incomplete);
   if (!found.closes())
     add_problem(result,
-                fmt::format("lane {} ({}): the ledger does not close: {} numbers unaccounted",
-                            said.lane, said.producer, found.unaccounted));
+                fmt::format("lane {} ({}): the ledger does not close: {} numbers unaccounted{}",
+                            said.lane, said.producer, found.unaccounted(),
+                            found.contradictory == 0
+                                ? ""
+                                : fmt::format(", {} of them contradictory", found.contradictory)));
 }
 
 void check_ledger(CheckResult& result, const CaptureLedger& ledger) {

@@ -116,7 +116,7 @@ Expected<void> RunCapture::read_losses() {
   for (LaneIndex i = 0; i < ledger->lanes.size(); ++i) {
     const LaneCounts& counts = ledger->lanes[i].ledger.counts();
     const LaneWordsImage& words = ledger->lanes[i].words;
-    losses_.push_back({counts.dropped + counts.unaccounted, counts.overwritten});
+    losses_.push_back({counts.dropped + counts.unaccounted(), counts.overwritten});
     if (ledger->lanes[i].has_words && counts.gap_lost > lost_in_pages[i])
       gaps_.push_back({i, words.tail_gap_begin_ticks, words.tail_gap_end_ticks,
                        counts.gap_lost - lost_in_pages[i],

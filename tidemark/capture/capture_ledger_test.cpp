@@ -23,7 +23,7 @@ void expect_same(const LaneCounts& found, const LaneCounts& live, LaneIndex lane
   EXPECT_EQ(found.dropped_by, live.dropped_by);
   EXPECT_EQ(found.overwritten, live.overwritten);
   EXPECT_EQ(found.incomplete, live.incomplete);
-  EXPECT_EQ(found.unaccounted, live.unaccounted);
+  EXPECT_EQ(found.unaccounted(), live.unaccounted());
   EXPECT_EQ(found.bytes, live.bytes);
   EXPECT_EQ(found.stall_ticks, live.stall_ticks);
   EXPECT_EQ(found.gaps, live.gaps);
@@ -116,7 +116,7 @@ TEST_F(CaptureLedgerTest, APageThatStandsTwiceCountsOnce) {
   EXPECT_EQ(ledger.duplicate_pages, 2u);
   EXPECT_EQ(ledger.keys.size(), 3u);
   EXPECT_EQ(ledger.lanes[0].ledger.counts().delivered, 30u);
-  EXPECT_EQ(ledger.lanes[0].ledger.counts().unaccounted, 0u);
+  EXPECT_EQ(ledger.lanes[0].ledger.counts().unaccounted(), 0u);
 }
 
 TEST_F(CaptureLedgerTest, AMissingPageLeavesItsNumbersUnaccounted) {
@@ -127,7 +127,7 @@ TEST_F(CaptureLedgerTest, AMissingPageLeavesItsNumbersUnaccounted) {
   auto ledger = read({samples::record_lane()}).value();
   finish_lanes(ledger);
   EXPECT_EQ(ledger.lanes[0].ledger.counts().delivered, 20u);
-  EXPECT_EQ(ledger.lanes[0].ledger.counts().unaccounted, 10u);
+  EXPECT_EQ(ledger.lanes[0].ledger.counts().unaccounted(), 10u);
   EXPECT_FALSE(ledger.lanes[0].ledger.counts().closes());
 }
 

@@ -169,6 +169,10 @@ void bind_synthetic_options(CLI::App& command, RunOptions& options) {
                   "Each lane writes so many records, then never returns (use --op-timeout-ms)")
       ->group(group);
   command
+      .add_flag("--ignore-abort", synthetic.ignore_abort,
+                "The lanes go on when the run is to end, as a kernel in a loop does")
+      ->group(group);
+  command
       .add_option("--accepted-counts", synthetic.accepted_counts,
                   "A file in which each lane counts what was accepted (16 bytes per lane)")
       ->group(group);
@@ -197,10 +201,8 @@ Expected<WorkloadLaunch> plan_synthetic(const RunOptions& options, const RunRequ
   const auto rate = parse_rate(options.rate);
   if (!rate) return tl::unexpected(rate.error());
   synthetic.rate = *rate;
-  if (request.platform->device == DeviceKind::kCuda &&
-      (synthetic.frame_bytes > 0 || !synthetic.accepted_counts.empty()))
-    return failure(ErrorKind::kUsage,
-                   "--frame-bytes and --accepted-counts are for simulated platforms, not for {}",
+  if (request.platform->device == DeviceKind::kCuda && !synthetic.accepted_counts.empty())
+    return failure(ErrorKind::kUsage, "--accepted-counts is for simulated platforms, not for {}",
                    options.platform);
   return plan_synthetic_producer(synthetic);
 }

@@ -25,7 +25,7 @@ void add_stream(std::string& text, const RunReport& report, const StreamInfo& st
   if (sum.recovered > 0) text += fmt::format(" + {} recovered", with_commas(sum.recovered));
   text += fmt::format(" + {} dropped", with_commas(sum.dropped));
   if (sum.overwritten > 0) text += fmt::format(" + {} overwritten", with_commas(sum.overwritten));
-  text += sum.closes() ? "\n" : fmt::format("; {} UNACCOUNTED\n", with_commas(sum.unaccounted));
+  text += sum.closes() ? "\n" : fmt::format("; {} UNACCOUNTED\n", with_commas(sum.unaccounted()));
   if (sum.dropped > 0) {
     text += fmt::format("  {:<10} ", "");
     for (std::size_t i = 0; i < kDropReasonCount; ++i)

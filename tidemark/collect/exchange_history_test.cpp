@@ -165,7 +165,7 @@ std::string ExchangeHistory::judge_lane(LaneIndex index) {
   if (!counts.closes())
     return fmt::format("open ledger: {} != {} + {} + {} + {}, {} unaccounted", counts.produced,
                        counts.delivered, counts.recovered, counts.dropped, counts.overwritten,
-                       counts.unaccounted);
+                       counts.unaccounted());
   std::uint64_t reasons = 0;
   for (const std::uint64_t count : counts.dropped_by) reasons += count;
   if (reasons != counts.dropped) return "reasons do not sum to dropped";

@@ -24,7 +24,8 @@ void LaneCounts::add(const LaneCounts& other) {
   for (std::size_t i = 0; i < dropped_by.size(); ++i) dropped_by[i] += other.dropped_by[i];
   overwritten += other.overwritten;
   incomplete += other.incomplete;
-  unaccounted += other.unaccounted;
+  missing += other.missing;
+  contradictory += other.contradictory;
   bytes += other.bytes;
   pages += other.pages;
   stall_ticks += other.stall_ticks;
@@ -32,29 +33,47 @@ void LaneCounts::add(const LaneCounts& other) {
   gap_lost += other.gap_lost;
 }
 
+// What the device refused between the page before and this one. Pages in between that did not come
+// have told their part to nobody, but the total goes on counting.
+std::uint64_t LaneLedger::dropped_up_to(const PageHeaderImage& header, bool follows) const {
+  if (follows || header.dropped_total < dropped_total_seen_) return header.dropped_before;
+  const std::uint64_t dropped = header.dropped_total - dropped_total_seen_;
+  const bool possible = dropped >= header.dropped_before && dropped <= header.first_number;
+  return possible ? dropped : header.dropped_before;
+}
+
+// Numbers that were given out and are in no page that came. A keep-last lane reopens its pages
+// while it is read: a page of it that is missing was overwritten.
+void LaneLedger::lose(std::uint64_t count, bool pages_are_missing) {
+  if (pages_are_missing && overflow_ == Overflow::kKeepLast)
+    counts_.overwritten += count;
+  else if (pages_are_missing)
+    counts_.missing += count;
+  else
+    counts_.contradictory += count;
+}
+
 // Explains the numbers between the page before and this one.
 void LaneLedger::account_start(const PageHeaderImage& header) {
-  const bool first = last_sequence_ == 0;
-  if (first && overflow_ == Overflow::kKeepLast) {
-    counts_.overwritten += header.first_number - header.dropped_before;
-    next_number_ = header.first_number - header.dropped_before;
-    orphan_ = header.sequence != 1;
-  }
-  const std::uint64_t reached = next_number_ + header.dropped_before;
+  const bool follows = header.sequence == last_sequence_ + 1;
+  const std::uint64_t dropped = dropped_up_to(header, follows);
+  const std::uint64_t reached = next_number_ + dropped;
+  if (!follows) orphan_ = Orphan::kOfMissingPages;
   if (header.first_number > reached) {
-    counts_.unaccounted += header.first_number - reached;
-    orphan_ = true;
+    lose(header.first_number - reached, !follows || last_was_open_);
+    orphan_ = Orphan::kOfMissingPages;
   } else if (header.first_number < reached) {
-    counts_.unaccounted += reached - header.first_number;  // counted twice: just as wrong
+    counts_.contradictory += reached - header.first_number;  // counted twice: just as wrong
   }
-  counts_.dropped += header.dropped_before;
-  device_dropped_ += header.dropped_before;
-  counts_.gaps += header.dropped_before != 0;
-  counts_.gap_lost += header.dropped_before;
+  counts_.dropped += dropped;
+  device_dropped_ += dropped;
+  counts_.gaps += dropped != 0;
+  counts_.gap_lost += dropped;
   counts_.stall_ticks += header.stall_ticks;
   dropped_total_seen_ = header.dropped_total;
   last_sequence_ = header.sequence;
   next_number_ = header.first_number;
+  last_was_open_ = false;
   ++counts_.pages;
 }
 
@@ -62,16 +81,20 @@ void LaneLedger::account_start(const PageHeaderImage& header) {
 // it ends, but not as delivered.
 std::uint64_t LaneLedger::take_orphan(const PageHeaderImage& header, std::uint64_t count,
                                       PageFate fate) {
-  if (header.record_bytes != 0 || !orphan_) {
-    orphan_ = fate == PageFate::kFileError;
+  const Orphan before = orphan_;
+  const bool begins_with_rest = header.used_bytes > 0 && header.first_frame_offset != 0;
+  const bool frame_goes_on = header.record_bytes == 0 && begins_with_rest && count == 0;
+  if (fate == PageFate::kFileError) {
+    orphan_ = Orphan::kOfFile;
     return count;
   }
-  const bool begins_with_rest = header.used_bytes > 0 && header.first_frame_offset != 0;
-  orphan_ = begins_with_rest && count == 0;
-  if (fate == PageFate::kFileError) orphan_ = true;
-  if (!begins_with_rest || count == 0 || fate == PageFate::kFileError) return count;
+  if (!frame_goes_on) orphan_ = Orphan::kNo;
+  if (before == Orphan::kNo || header.record_bytes != 0 || !begins_with_rest || count == 0)
+    return count;
   if (overflow_ == Overflow::kKeepLast) {
     ++counts_.overwritten;
+  } else if (before == Orphan::kOfMissingPages) {
+    ++counts_.missing;
   } else {
     ++counts_.dropped;
     ++counts_.dropped_by[kFileErrorIndex];
@@ -106,11 +129,12 @@ void LaneLedger::add_counted_page(const PageHeaderImage& header, const PageCount
   counted.used_bytes = static_cast<std::uint32_t>(counts.used_bytes);
   add_page(counted, fate, counts.used_bytes);
   if (header.record_count == kPageOpen) {
+    last_was_open_ = true;
     counts_.incomplete += counts.torn;
     return;
   }
   // The producer sealed more than its stamps confirm: those numbers are explained by nothing.
-  counts_.unaccounted += counts.torn;
+  counts_.contradictory += counts.torn;
   next_number_ += counts.torn;
 }
 
@@ -126,10 +150,11 @@ void LaneLedger::finish(const LaneWordsImage& words) {
   counts_.stall_ticks = words.stall_ticks;
   const bool closed = words.state == static_cast<std::uint32_t>(LaneState::kClosed);
   if (words.attempted > next_number_) {
-    counts_.unaccounted += words.attempted - next_number_;
+    const bool laps = overflow_ == Overflow::kKeepLast && words.opened_pages > last_sequence_;
+    (laps ? counts_.overwritten : counts_.missing) += words.attempted - next_number_;
     counts_.produced = words.attempted;
   } else if (closed && words.attempted < next_number_) {
-    counts_.unaccounted += next_number_ - words.attempted;
+    counts_.contradictory += next_number_ - words.attempted;
   }
   settle_reasons(words);
 }
@@ -147,15 +172,15 @@ void LaneLedger::settle_reasons(const LaneWordsImage& words) {
   }
   if (sum(by) != device_dropped_) {
     const std::uint64_t named = sum(by);
-    counts_.unaccounted +=
+    counts_.contradictory +=
         named > device_dropped_ ? named - device_dropped_ : device_dropped_ - named;
   }
   for (std::size_t i = 0; i < by.size(); ++i) counts_.dropped_by[i] += by[i];
 }
 
 void LaneLedger::explain(DropReason why, std::uint64_t count) {
-  const std::uint64_t explained = std::min(count, counts_.unaccounted);
-  counts_.unaccounted -= explained;
+  const std::uint64_t explained = std::min(count, counts_.missing);
+  counts_.missing -= explained;
   counts_.dropped += explained;
   counts_.dropped_by[static_cast<std::size_t>(why)] += explained;
 }

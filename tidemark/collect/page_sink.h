@@ -13,6 +13,7 @@ struct PageDelivery {
   PageHeaderImage header;  // the host's own copy, checked
   std::uint64_t payload_bytes = 0;
   bool recovered = false;
+  bool open = false;  // its producer had not sealed it: a later copy may hold more
   // Where the payload is: in this process's own memory, or behind the port.
   const unsigned char* payload = nullptr;
   const RegionPort* port = nullptr;

@@ -104,6 +104,24 @@ LaneWordsImage read_lane_words(const RegionPort& port, const RegionLayout& layou
   return image;
 }
 
+LaneWordsImage read_moving_lane_words(const RegionPort& port, const RegionLayout& layout,
+                                      LaneIndex lane) {
+  const std::uint64_t base = layout.lane_offset(lane) + offsetof(LaneEntry, words);
+  static_assert(offsetof(LaneWords, state) == 0 && offsetof(LaneWords, epoch) == 4);
+  const std::uint64_t state_and_epoch = port.load(base);  // pairs with [lane closed]
+  const std::uint64_t attempted = port.load(base + offsetof(LaneWords, attempted));
+  const std::uint64_t dropped_total = port.load(base + offsetof(LaneWords, dropped_total));
+  const std::uint64_t opened_pages = port.load(base + offsetof(LaneWords, opened_pages));
+  LaneWordsImage image = read_lane_words(port, layout, lane);
+  image.attempted = attempted;
+  image.dropped_total = dropped_total;
+  image.opened_pages = opened_pages;
+  const bool moved = port.load(base) != state_and_epoch;
+  std::memcpy(&image, &state_and_epoch, sizeof(state_and_epoch));
+  if (moved) image.state = static_cast<std::uint32_t>(LaneState::kOpen);
+  return image;
+}
+
 LanePlan read_lane_plan(const RegionPort& port, const RegionLayout& layout, LaneIndex lane) {
   LanePlan plan;
   port.read(layout.lane_offset(lane) + offsetof(LaneEntry, plan), &plan, sizeof(plan));

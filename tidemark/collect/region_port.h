@@ -49,6 +49,11 @@ class RegionPort {
 
 // The typed reads the host needs.
 LaneWordsImage read_lane_words(const RegionPort& port, const RegionLayout& layout, LaneIndex lane);
+// The same, word by word in an order that closes a ledger while the producer goes on: every number
+// in `attempted` is in a page up to `opened_pages` or in `dropped_total`, and every drop of the
+// total has its reason. Reasons may be ahead. A lane counts as closed only if it was so throughout.
+LaneWordsImage read_moving_lane_words(const RegionPort& port, const RegionLayout& layout,
+                                      LaneIndex lane);
 LanePlan read_lane_plan(const RegionPort& port, const RegionLayout& layout, LaneIndex lane);
 PageHeaderImage read_page_header(const RegionPort& port, const RegionLayout& layout,
                                  PageIndex page);

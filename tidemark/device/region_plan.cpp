@@ -127,7 +127,7 @@ Expected<RegionPlan> plan_region(const RegionRequest& request) {
                    .drain_timeout_ticks = 0,
                    .ticks_per_second = 0,
                    .host_pid = host.pid,
-                   .reserved = 0,
+                   .keeps_pages = request.keeps_pages ? 1u : 0u,
                    .host_start_time = host.start_time};
   set_clock_rate(plan, request.ticks_per_second, request.drain_timeout_ms);
   return plan;

@@ -44,6 +44,7 @@ struct RegionRequest {
   std::uint64_t status_bytes = 0;  // of a task runtime
   std::uint32_t rank = 0;
   std::uint32_t device = 0;
+  bool keeps_pages = false;  // the device, in memory of its own
 };
 
 struct RegionPlan {

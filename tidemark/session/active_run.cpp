@@ -33,6 +33,7 @@ RegionRequest region_request(const RunRequest& request, std::uint64_t run_id,
     lane.overflow = own == request.stream_policy.end() ? request.policy : own->second;
   }
   region.spare_lanes = spare_lanes;
+  region.keeps_pages = request.platform->transport == Transport::kPulled;
   region.page_bytes = request.page_bytes;
   region.pool_bytes = request.pool_bytes;
   if (region.lanes.empty() && spare_lanes == 0) {  // nothing is recorded: one lane nobody opens
@@ -305,16 +306,15 @@ void ActiveRun::set_abort() {
   port_.store32(offsetof(RegionHeader, host) + offsetof(RegionHostWords, abort), 1);
 }
 
-void ActiveRun::collect(bool device_died) {
+void ActiveRun::collect(bool device_died, Producers producers) {
   if (!records()) return;
   drainer_->finish();
   auto& ledgers = drainer_->ledgers();
   const auto is_captured = [&](const PageHeaderImage& page) {
     return page.sequence <= ledgers[page.lane].last_sequence();
   };
-  const std::uint64_t refused_before = capture_->refused_bytes();
-  leftovers_ = collect_leftovers(port_, plan_, is_captured, *capture_, ledgers);
-  kept_bytes_ = capture_->refused_bytes() - refused_before;
+  leftovers_ = collect_leftovers(port_, plan_, is_captured, *capture_, ledgers, producers);
+  kept_bytes_ = leftovers_.refused_bytes;
   keeps_region_ = kept_bytes_ > 0;
   const DrainStats drained = drainer_->stats();
   for (LaneIndex lane = 0; lane < plan_.lanes.size(); ++lane) {
@@ -324,7 +324,7 @@ void ActiveRun::collect(bool device_died) {
     }
     ledgers[lane].finish(leftovers_.words[lane]);
     if (device_died && keeps_pages_)
-      ledgers[lane].explain(DropReason::kDeviceLost, ledgers[lane].counts().unaccounted);
+      ledgers[lane].explain(DropReason::kDeviceLost, ledgers[lane].counts().missing);
     report_.lanes.push_back(
         report_lane(lane, plan_.lanes[lane], leftovers_.words[lane], ledgers[lane].counts()));
   }

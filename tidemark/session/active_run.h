@@ -47,7 +47,7 @@ class ActiveRun {
 
   // Takes everything that is published, then what is left in the region, and closes the ledger.
   // What a device that died took along with its own memory is counted as lost with it.
-  void collect(bool device_died = false);
+  void collect(bool device_died = false, Producers producers = Producers::kGone);
   // Lanes, names, clock, index; the capture is complete afterwards.
   void close_capture();
   // Puts the report in place and then, and only then, removes the region: what the region alone

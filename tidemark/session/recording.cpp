@@ -109,7 +109,7 @@ Expected<RunReport> Recording::finish(const std::string& device_fault) {
     region_.header().device.finish_ticks.store_release(SimEnv::now_ticks());
     run_->note_clock(sample_sim_clock());
   }
-  run_->collect();
+  run_->collect(false, Producers::kMayRun);  // a thread may have forgotten to close its lane
   run_->report().status = device_fault.empty() ? "ok" : "device_fault";
   if (!device_fault.empty())
     run_->report().error = RunError{.code = 102,

@@ -96,7 +96,7 @@ std::uint64_t lost_with_device(const CapturedLane& lane) {
   LaneLedger ledger = lane.ledger;
   ledger.finish(lane.words);
   ledger.explain(DropReason::kFileError, lane.file_error_dropped);
-  return ledger.counts().unaccounted;
+  return ledger.counts().missing;
 }
 
 // Appends the pages that only the region has and closes the ledgers with its words. Returns the
@@ -113,6 +113,7 @@ std::vector<unsigned char> merge_region(const DeadRegion& region, OpenCapture& o
   const Leftovers leftovers =
       collect_leftovers(region.port, region.plan, is_captured, *open.writer, ledgers);
   result.recovered_pages = leftovers.pages;
+  result.missing_bytes = leftovers.refused_bytes;
   report_faults(leftovers.faults, result.report.recorder);
   std::vector<unsigned char> records(region.plan.lanes.size() * sizeof(LaneRecord), 0);
   open.ledger.lanes.resize(region.plan.lanes.size());
@@ -173,8 +174,7 @@ Expected<void> complete_capture(const DeadRegion* region, OpenCapture& open, Rec
                                 bool sync) {
   if (region != nullptr) {
     const auto lanes = merge_region(*region, open, result);
-    if (open.writer->refused_bytes() > 0)
-      return failure(ErrorKind::kFile, "{}", open.writer->error());
+    if (result.missing_bytes > 0) return failure(ErrorKind::kFile, "{}", open.writer->error());
     if (auto closed = close_capture(*region, lanes, open, result); !closed) return closed;
   }
   finish_lanes(open.ledger);
@@ -317,7 +317,8 @@ Expected<RecoverResult> recover_run(const std::string& directory, const RecoverO
     open = std::move(*opened);
     if (auto whole = complete_capture(has_region ? &region : nullptr, open, result, options.sync);
         !whole)
-      return keep_region(result, directory, whole.error().message, open.writer->refused_bytes());
+      return keep_region(result, directory, whole.error().message,
+                         std::max(result.missing_bytes, open.writer->refused_bytes()));
     fill_report(open, report);
     report.loss_known = has_region;
   }

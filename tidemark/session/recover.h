@@ -20,6 +20,7 @@ struct RecoverResult {
   bool incomplete = false;
   std::string file_error;
   std::uint64_t recovered_pages = 0;
+  std::uint64_t missing_bytes = 0;  // of records that found no space
   int exit_code = 0;
 };
 

@@ -25,7 +25,8 @@ void put_counts(JsonWriter& json, const LaneCounts& counts, const RunReport& rep
   json.EndObject();
   put(json, "overwritten", counts.overwritten);
   put(json, "incomplete", counts.incomplete);
-  put(json, "unaccounted", counts.unaccounted);
+  put(json, "unaccounted", counts.unaccounted());
+  if (counts.contradictory > 0) put(json, "contradictory", counts.contradictory);
   put(json, "bytes", counts.bytes);
   put(json, "pages", counts.pages);
   put(json, "stall_ns", report.ticks_to_ns(counts.stall_ticks));

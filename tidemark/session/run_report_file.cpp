@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -28,7 +29,9 @@ LaneCounts parse_counts(const rapidjson::Value& value) {
       counts.dropped_by[i] = get_u64(*by, to_text(static_cast<DropReason>(i)));
   counts.overwritten = get_u64(value, "overwritten");
   counts.incomplete = get_u64(value, "incomplete");
-  counts.unaccounted = get_u64(value, "unaccounted");
+  const std::uint64_t unaccounted = get_u64(value, "unaccounted");
+  counts.contradictory = std::min(unaccounted, get_u64(value, "contradictory"));
+  counts.missing = unaccounted - counts.contradictory;
   counts.bytes = get_u64(value, "bytes");
   counts.pages = get_u64(value, "pages");
   counts.gaps = get_u64(value, "gaps");

@@ -39,7 +39,8 @@ RunReport full_report() {
   counts.dropped_by = {5, 5, 5, 5, 5};
   counts.overwritten = 5;
   counts.incomplete = 3;
-  counts.unaccounted = 1;
+  counts.missing = 1;
+  counts.contradictory = 2;
   counts.bytes = 3200;
   counts.pages = 4;
   counts.gaps = 2;
@@ -109,7 +110,8 @@ TEST(RunReport, LanesComeBackWithEveryCount) {
     EXPECT_EQ(found.counts.dropped_by, lane.counts.dropped_by);
     EXPECT_EQ(found.counts.overwritten, lane.counts.overwritten);
     EXPECT_EQ(found.counts.incomplete, lane.counts.incomplete);
-    EXPECT_EQ(found.counts.unaccounted, lane.counts.unaccounted);
+    EXPECT_EQ(found.counts.missing, lane.counts.missing);
+    EXPECT_EQ(found.counts.contradictory, lane.counts.contradictory);
     EXPECT_EQ(found.counts.bytes, lane.counts.bytes);
     EXPECT_EQ(found.counts.pages, lane.counts.pages);
     EXPECT_EQ(found.counts.gaps, lane.counts.gaps);

@@ -2,6 +2,7 @@
 #include "tidemark/session/run_session.h"
 
 #include "tidemark/base/fault_point.h"
+#include "tidemark/collect/rescue.h"
 #include "tidemark/session/entry_data.h"
 #include "tidemark/session/report_lanes.h"
 #include "tidemark/session/run_ending.h"
@@ -90,8 +91,10 @@ Expected<RunResult> run_session(const RunRequest& request) {
     note_clock(**device, run);
   }
   // Nothing moves under the reader where the device can be held still.
-  if (!ending.exit) (*device)->hold();
-  run.collect(!ended_well(ending.exit));
+  const bool still_runs = !ending.exit && !(*device)->hold();
+  if (still_runs && request.platform->transport == Transport::kPulled)
+    wait_until_rescued(run.port(), kRescueMs);
+  run.collect(!ended_well(ending.exit), still_runs ? Producers::kMayRun : Producers::kGone);
   if (const std::string fault = run.fault_text();
       !fault.empty() && report.error && report.error->message != fault)
     report.error->message += fmt::format("; the device says: {}", fault);

@@ -5,8 +5,8 @@
 //        ▲                                                              │ sealed, published
 //        └──── chunk whole in the capture (host) ◀──── full ◀───────────┘ (producer)
 //
-// Every header word is written by the producer that holds the page; the host writes a header only
-// to zero a page that it holds.
+// Every header word but the last is written by the producer that holds the page; the host writes a
+// header only to zero a page that it holds.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,9 @@ struct PageHeader {
   SharedWord<std::uint64_t> stall_ticks;         // waited for this page
   SharedWord<std::uint64_t> first_frame_offset;  // of the first fragment that begins a frame
   SharedWord<std::uint64_t> dropped_total;       // refused by the lane up to here
-  SharedWord<std::uint64_t> reserved;
+  // Where pages are pulled out of a device, by whoever pulls: the sequence once more, when the page
+  // is whole in the region. A copy that was cut off has another one.
+  SharedWord<std::uint64_t> landed;
 };
 inline constexpr std::uint32_t kPageHeaderBytes = 128;
 static_assert(sizeof(PageHeader) == kPageHeaderBytes);
@@ -74,7 +76,7 @@ struct PageHeaderImage {
   std::uint64_t stall_ticks;
   std::uint64_t first_frame_offset;
   std::uint64_t dropped_total;
-  std::uint64_t reserved;
+  std::uint64_t landed;
 };
 static_assert(sizeof(PageHeaderImage) == kPageHeaderBytes);
 static_assert(offsetof(PageHeaderImage, first_frame_offset) ==

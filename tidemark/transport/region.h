@@ -16,7 +16,7 @@
 namespace tidemark {
 
 inline constexpr std::uint64_t kRegionMagic = 0x314745524B524D54ull;  // "TMRKREG1"
-inline constexpr std::uint32_t kRegionAbiVersion = 2;
+inline constexpr std::uint32_t kRegionAbiVersion = 3;
 inline constexpr std::uint32_t kDrainThreadsMax = 16;
 
 // Writer: host, before any other process sees the region. Constant afterwards.
@@ -35,14 +35,14 @@ struct RegionIdentity {
   std::uint64_t drain_timeout_ticks;
   std::uint64_t ticks_per_second;
   std::uint32_t host_pid;
-  std::uint32_t reserved;
+  std::uint32_t keeps_pages;      // 1: the device does; the region has what was pulled out of it
   std::uint64_t host_start_time;  // in clock ticks since boot, as the kernel counts it
 };
 
 // Writer: host.
 struct RegionHostWords {
-  SharedWord<std::uint32_t> abort;  // 1: the run is to end now
-  SharedWord<std::uint32_t> reserved;
+  SharedWord<std::uint32_t> abort;   // 1: the run is to end now
+  SharedWord<std::uint32_t> rescue;  // 1: the host reads what is left as soon as `rescued` says so
   SharedWord<std::uint64_t> drained_pages[kDrainThreadsMax];  // one per drain thread
 };
 
@@ -69,6 +69,10 @@ struct RegionDeviceWords {
   SharedWord<std::uint32_t> fault_bytes;   // of fault_text; 0: no fault
   ClockAnchorWords anchors[kClockAnchorsMax];
   SharedWord<std::uint64_t> figures[kFiguresMax];  // what a program tells whoever launched it
+  // 1: a device that keeps its pages has brought over all it will ever bring, and touches no page
+  // of the region any more.
+  SharedWord<std::uint32_t> rescued;
+  SharedWord<std::uint32_t> reserved;
 };
 
 // Writer: host, before any other process sees the region: where the run's files are.

@@ -85,7 +85,7 @@ Expected<Sample> take_sample(const DumpBenchOptions& options, const std::string&
   const auto report = parse_run_report(ran->out, "the output of 'tidemark run --json'");
   if (!report) return tl::unexpected(report.error());
   const LaneCounts total = report->total();
-  sample.lost = total.dropped + total.overwritten + total.unaccounted;
+  sample.lost = total.dropped + total.overwritten + total.unaccounted();
   sample.device_ns = static_cast<double>(report->device_ns);
   sample.process_ns = ran->wall_ns;
   sample.peak_bytes = ran->peak_bytes;

@@ -63,7 +63,7 @@ Expected<Sample> take_sample(const OverheadBenchOptions& options, const Configur
   sample.device_ns = static_cast<double>(report->device_ns);
   const LaneCounts total = report->total();
   sample.records = total.produced;
-  sample.lost = total.dropped + total.overwritten + total.unaccounted;
+  sample.lost = total.dropped + total.overwritten + total.unaccounted();
   rapidjson::Document document;
   document.Parse(ran->out.c_str());
   if (const auto* recorder = get_member(document, "recorder"); recorder != nullptr)

@@ -160,7 +160,7 @@ EndToEnd RecorderRig::sum_up(std::uint64_t records, double wall_ns) {
   }
   const DrainStats stats = drainer_->stats();
   result.records = records * options_.lanes;
-  result.lost += total.unaccounted + total.dropped;
+  result.lost += total.unaccounted() + total.dropped;
   result.seconds = wall_ns / 1e9;
   result.stall_share = static_cast<double>(total.stall_ticks) /
                        static_cast<double>(plan_.identity.ticks_per_second) * 1e9 / wall_ns /

@@ -19,8 +19,8 @@
 namespace tidemark {
 namespace {
 
-constexpr std::uint64_t kAbortGraceNs = 100'000'000;  // for the lanes to close by themselves
-constexpr std::uint64_t kPullAgainNs = 200'000'000;
+constexpr std::uint64_t kOrphanGraceNs = 100'000'000;  // for the lanes to close by themselves
+constexpr std::uint64_t kRescueAgainNs = 200'000'000;
 constexpr long kLookPauseNs = 20'000;
 
 void pause_ns(long ns) {
@@ -112,28 +112,45 @@ class CudaRunner {
   }
 
   bool pull_until_the_end() {
-    std::uint64_t next_rescue_ns = 0;
     for (;;) {
       const cudaError_t state = cudaStreamQuery(stream_);
       if (state != cudaErrorNotReady) {
         if (!check_(state, "the program's kernel")) return false;
         break;
       }
+      if (rescued_) {  // the host reads: nothing is touched any more
+        pause_ns(kLookPauseNs);
+        continue;
+      }
       if (!puller_->step()) return false;
       if (puller_->idle()) pause_ns(kLookPauseNs);
-      if (!region_.stop_requested()) continue;
-      // A kernel that does not end will be ended with this process: what it has not published must
-      // be in the region by then.
-      const std::uint64_t now_ns = monotonic_ns();
-      if (next_rescue_ns == 0) next_rescue_ns = now_ns + kAbortGraceNs;
-      if (now_ns < next_rescue_ns) continue;
-      if (!puller_->pull_unpublished()) return false;
-      next_rescue_ns = now_ns + kPullAgainNs;
+      if (!rescue_if_needed()) return false;
     }
+    if (rescued_) return true;
     do
       if (!puller_->step()) return false;
     while (!puller_->idle());
-    return puller_->pull_unpublished();
+    return rescue_at_last();
+  }
+
+  // A kernel that does not end will be ended with this process: what it has not published must be
+  // in the region by then. A host says when it has given up. Where it is gone, nobody reads before
+  // this process has ended, and the newest rescue is the best one.
+  bool rescue_if_needed() {
+    if (region_.header().host.rescue.load_acquire() != 0) return rescue_at_last();
+    if (words().host_gone.load_acquire() == 0) return true;
+    const std::uint64_t now_ns = monotonic_ns();
+    if (next_rescue_ns_ == 0) next_rescue_ns_ = now_ns + kOrphanGraceNs;
+    if (now_ns < next_rescue_ns_) return true;
+    next_rescue_ns_ = now_ns + kRescueAgainNs;
+    return puller_->rescue();
+  }
+
+  bool rescue_at_last() {
+    if (!puller_->rescue()) return false;
+    words().rescued.store_release(1);  // [rescued]
+    rescued_ = true;
+    return true;
   }
 
   bool report_fault() {
@@ -151,6 +168,8 @@ class CudaRunner {
   cudaStream_t stream_ = nullptr;
   bool registered_ = false;
   std::unique_ptr<PagePuller> puller_;
+  std::uint64_t next_rescue_ns_ = 0;
+  bool rescued_ = false;
   std::unique_ptr<CudaLaunch> launch_;
   ClockSample last_sample_;
 };

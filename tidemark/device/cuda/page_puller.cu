@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
 
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/device/cuda/page_puller.cuh"
+#include "tidemark/transport/open_page.h"
 
 namespace tidemark {
 namespace {
@@ -10,6 +12,8 @@ namespace {
 constexpr std::size_t kFlightPages = 32;
 constexpr std::size_t kFlightsMax = 8;
 constexpr std::uint64_t kBringAtLeastNs = 1'000'000;
+constexpr std::size_t kStagingBytes = 8 << 20;
+constexpr std::uint64_t kLastPullNs = 500'000'000;
 
 }  // namespace
 
@@ -21,6 +25,7 @@ PagePuller::~PagePuller() {
   if (ring_stream_ != nullptr) cudaStreamDestroy(ring_stream_);
   if (rings_brought_ != nullptr) cudaEventDestroy(rings_brought_);
   if (near_rings_ != nullptr) cudaFree(near_rings_);
+  if (staging_memory_ != nullptr) cudaFreeHost(staging_memory_);
   if (outbox_memory_ != nullptr) cudaFreeHost(outbox_memory_);
   if (pages_ != nullptr) cudaFree(pages_);
 }
@@ -54,7 +59,7 @@ bool PagePuller::open(const RegionView& mapped, RegionView& for_kernels) {
       return false;
     events_.push_back(event);
   }
-  return bring_free_rings();
+  return open_staging() && bring_free_rings();
 }
 
 // The rings go over as they stand: a slot that changes under the copy proves nothing yet, and the
@@ -91,6 +96,10 @@ bool PagePuller::land() {
     if (!check_(state, "copy of pages")) return false;
     for (const Item& item : flights_.front().items) {
       std::uint64_t& position = forwarded_[item.lane];
+      if (item.page < region_.layout().shape.page_count) {
+        PageHeader& header = region_.page(item.page);
+        header.landed.store_release(header.sequence.load_relaxed());
+      }
       region_.full_ring(item.lane).send(position, item.page);
       region_.published_word(item.lane).store_release(++position);
     }
@@ -112,14 +121,15 @@ bool PagePuller::take_off() {
       const PageIndex page = outbox_.full_ring(lane).receive(taken_[lane]);
       if (page == kNoPageIndex) break;  // the slot is still on its way
       ++taken_[lane];
-      if (page < shape.page_count) flight.items.push_back({lane, page});
+      flight.items.push_back({lane, page});  // also an impossible one: the host counts positions
     }
     next_lane_ = lane + 1 == shape.max_lanes ? 0 : lane + 1;
   }
   found_ = !flight.items.empty();
   if (!found_) return true;
   std::vector<PageIndex> pages;
-  for (const Item& item : flight.items) pages.push_back(item.page);
+  for (const Item& item : flight.items)
+    if (item.page < shape.page_count) pages.push_back(item.page);
   if (!start_copies(pages)) return false;
   flight.landed = events_.back();
   events_.pop_back();
@@ -129,6 +139,7 @@ bool PagePuller::take_off() {
 }
 
 bool PagePuller::start_copies(const std::vector<PageIndex>& pages) {
+  if (pages.empty()) return true;
   const std::size_t page_bytes = region_.layout().shape.page_bytes;
 #if CUDART_VERSION >= 13000
   if (batches_) {
@@ -157,7 +168,37 @@ bool PagePuller::start_copies(const std::vector<PageIndex>& pages) {
   return true;
 }
 
-bool PagePuller::pull_unpublished() {
+bool PagePuller::open_staging() {
+  const std::size_t page_bytes = region_.layout().shape.page_bytes;
+  staging_.pages = std::clamp<std::size_t>(kStagingBytes / page_bytes / 2, 1, kFlightPages);
+  const std::size_t bytes = staging_.pages * (2 * page_bytes + 2 * sizeof(std::uint64_t));
+  if (!check_(cudaHostAlloc(&staging_memory_, bytes, cudaHostAllocDefault),
+              "cudaHostAlloc for rescued pages"))
+    return false;
+  staging_.first = static_cast<unsigned char*>(staging_memory_);
+  staging_.second = staging_.first + staging_.pages * page_bytes;
+  staging_.before = reinterpret_cast<std::uint64_t*>(staging_.second + staging_.pages * page_bytes);
+  staging_.after = staging_.before + staging_.pages;
+  return true;
+}
+
+// The unpublished pages first: a page that is published meanwhile is pulled after them, so that no
+// page is missing before one that is there.
+bool PagePuller::rescue() {
+  if (!land_everything()) return false;
+  const std::vector<PageIndex> pages = unpublished_pages();
+  for (std::size_t at = 0; at < pages.size(); at += staging_.pages) {
+    const std::size_t count = std::min(staging_.pages, pages.size() - at);
+    if (!rescue_batch(std::span(pages).subspan(at, count))) return false;
+  }
+  return pull_published();
+}
+
+bool PagePuller::land_everything() {
+  return check_(cudaStreamSynchronize(stream_), "cudaStreamSynchronize") && land();
+}
+
+std::vector<PageIndex> PagePuller::unpublished_pages() const {
   const RegionShape& shape = region_.layout().shape;
   std::vector<PageIndex> pages;
   for (LaneIndex lane = 0; lane < shape.max_lanes; ++lane) {
@@ -173,9 +214,75 @@ bool PagePuller::pull_unpublished() {
           pages.push_back(entry.plan.reserved_first_page + i);
     if (!keeps && open_page < shape.page_count) pages.push_back(static_cast<PageIndex>(open_page));
   }
-  if (pages.empty()) return true;
-  return start_copies(pages) &&
-         check_(cudaStreamSynchronize(stream_), "cudaStreamSynchronize after pulling open pages");
+  return pages;
+}
+
+// Page by page in the order of the stream: its sequence, the page, the page again, its sequence
+// again. If the sequence did not move, all of it is of one filling. A lane at full speed reopens a
+// page after some ten microseconds, so nothing else comes in between.
+bool PagePuller::rescue_batch(std::span<const PageIndex> pages) {
+  const std::size_t page_bytes = region_.layout().shape.page_bytes;
+  const auto copy = [&](PageIndex page, void* to, std::size_t bytes) {
+    return check_(
+        cudaMemcpyAsync(to, pages_ + page * page_bytes, bytes, cudaMemcpyDeviceToHost, stream_),
+        "cudaMemcpyAsync of a page that is rescued");
+  };
+  for (std::size_t i = 0; i < pages.size(); ++i)
+    if (!copy(pages[i], &staging_.before[i], sizeof(std::uint64_t)) ||
+        !copy(pages[i], staging_.first + i * page_bytes, page_bytes) ||
+        !copy(pages[i], staging_.second + i * page_bytes, page_bytes) ||
+        !copy(pages[i], &staging_.after[i], sizeof(std::uint64_t)))
+      return false;
+  if (!check_(cudaStreamSynchronize(stream_), "cudaStreamSynchronize after a rescue")) return false;
+  for (std::size_t i = 0; i < pages.size(); ++i) put_page(pages[i], i);
+  return true;
+}
+
+// Into the region as a producer would: empty first, the sequence last.
+void PagePuller::put_page(PageIndex page, std::size_t slot) {
+  const std::size_t page_bytes = region_.layout().shape.page_bytes;
+  const unsigned char* first = staging_.first + slot * page_bytes;
+  unsigned char* second = staging_.second + slot * page_bytes;
+  PageHeaderImage header;
+  std::memcpy(&header, first, sizeof(header));
+  auto* words = reinterpret_cast<SharedWord<std::uint64_t>*>(region_.page_base(page));
+  words[0].store_release(0);
+  const std::uint64_t sequence = staging_.before[slot];
+  if (sequence == 0 || staging_.after[slot] != sequence || header.sequence != sequence) return;
+  const std::span payload(second + kPageHeaderBytes, page_bytes - kPageHeaderBytes);
+  // What was sealed before the second copy is whole in it. An open page is open as of the first.
+  if (header.record_count == kPageOpen)
+    settle_open_page(header, first + kPageHeaderBytes, payload);
+  else
+    std::memcpy(&header, second, sizeof(header));
+  header.landed = sequence;
+  auto* quanta = reinterpret_cast<SharedQuantum*>(region_.payload(page));
+  for (std::size_t at = 0; at < payload.size(); at += kQuantumBytes) {
+    std::uint64_t quantum[2];
+    std::memcpy(quantum, payload.data() + at, sizeof(quantum));
+    quanta[at / kQuantumBytes].store(quantum[0], quantum[1]);
+  }
+  std::uint64_t image[kPageHeaderBytes / 8];
+  std::memcpy(image, &header, sizeof(image));
+  for (std::uint32_t i = 1; i < kPageHeaderBytes / 8; ++i) words[i].store_release(image[i]);
+  words[0].store_release(sequence);
+}
+
+// What is published when this begins. A kernel that goes on publishes more; nobody waits for that.
+bool PagePuller::pull_published() {
+  const RegionShape& shape = region_.layout().shape;
+  std::vector<std::uint64_t> goal;
+  for (LaneIndex lane = 0; lane < shape.max_lanes; ++lane)
+    goal.push_back(outbox_.published_word(lane).load_acquire());
+  const auto reached = [&] {
+    for (LaneIndex lane = 0; lane < shape.max_lanes; ++lane)
+      if (taken_[lane] < goal[lane]) return false;
+    return true;
+  };
+  const std::uint64_t end_ns = monotonic_ns() + kLastPullNs;  // a slot may never come
+  while (!reached() && monotonic_ns() < end_ns)
+    if (!land() || (flights_.size() < kFlightsMax && !take_off())) return false;
+  return land_everything();
 }
 
 }  // namespace tidemark

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <vector>
 
 #include "tidemark/device/cuda/cuda_check.cuh"
@@ -35,8 +36,10 @@ class PagePuller {
   // False if a call failed.
   bool step();
   [[nodiscard]] bool idle() const { return flights_.empty() && !found_; }
-  // Copies the pages that no lane published: those being filled, and all of keep-last lanes.
-  bool pull_unpublished();
+  // Brings over the pages that no lane published, those being filled and all of keep-last lanes,
+  // and then everything that is published by now. The kernel may go on meanwhile, and this process
+  // may be ended: a page in the region is whole, or it is empty.
+  bool rescue();
 
  private:
   struct Item {
@@ -48,8 +51,23 @@ class PagePuller {
     cudaEvent_t landed = nullptr;
   };
 
+  // Where a rescue puts the pages of one batch: each twice, and its sequence before and after.
+  struct Staging {
+    unsigned char* first = nullptr;
+    unsigned char* second = nullptr;
+    std::uint64_t* before = nullptr;
+    std::uint64_t* after = nullptr;
+    std::size_t pages = 0;
+  };
+
   bool bring_free_rings();
   bool land();
+  bool land_everything();
+  bool open_staging();
+  bool pull_published();
+  [[nodiscard]] std::vector<PageIndex> unpublished_pages() const;
+  bool rescue_batch(std::span<const PageIndex> pages);
+  void put_page(PageIndex page, std::size_t slot);
   bool start_copies(const std::vector<PageIndex>& pages);
   bool take_off();
 
@@ -69,6 +87,8 @@ class PagePuller {
   std::vector<std::uint64_t> handed_;     // of each lane, seen in its free ring
   std::deque<Flight> flights_;
   std::vector<cudaEvent_t> events_;  // not in use
+  void* staging_memory_ = nullptr;
+  Staging staging_;
   std::uint32_t next_lane_ = 0;
   bool batches_ = true;  // the driver knows batched copies
   bool found_ = false;   // the last look found something

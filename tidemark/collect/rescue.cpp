@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/collect/rescue.h"
+
+#include <time.h>
+
+#include "tidemark/base/monotonic_clock.h"
+
+namespace tidemark {
+namespace {
+
+constexpr long kLookEveryNs = 1'000'000;
+
+}  // namespace
+
+bool wait_until_rescued(RegionPort& port, std::uint32_t timeout_ms) {
+  constexpr std::uint64_t kAsked = offsetof(RegionHeader, host) + offsetof(RegionHostWords, rescue);
+  constexpr std::uint64_t kDone =
+      offsetof(RegionHeader, device) + offsetof(RegionDeviceWords, rescued);
+  port.store32(kAsked, 1);
+  const std::uint64_t end_ns = monotonic_ns() + timeout_ms * 1'000'000ull;
+  while (port.load32(kDone) == 0) {  // pairs with [rescued]
+    if (monotonic_ns() >= end_ns) return false;
+    const timespec pause{.tv_sec = 0, .tv_nsec = kLookEveryNs};
+    ::nanosleep(&pause, nullptr);
+  }
+  return true;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last thing a host asks of a device that keeps its pages and does not end: to bring over what
+// no lane has published, once, and to touch nothing afterwards. For platforms whose pages are
+// pulled; called when the host has given up waiting and before it reads what is left.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/collect/region_port.h"
+
+namespace tidemark {
+
+inline constexpr std::uint32_t kRescueMs = 2000;
+
+// False: no answer in time. Then what is left is read as it stands.
+bool wait_until_rescued(RegionPort& port, std::uint32_t timeout_ms);
+
+}  // namespace tidemark
