@@ -62,11 +62,19 @@ bool holds_run(const std::string& path) {
          fs::exists(fs::path(path) / kCaptureFile, code);
 }
 
+// Also of a run that has only its run.json yet.
+bool may_be_going_on(const RunReport& report) {
+  if (report.status != "running") return false;
+  const HostIs host = look_for_host(report);
+  return host == HostIs::kAlive || host == HostIs::kUnknown;
+}
+
 Expected<void> refuse_if_needed(const std::string& path) {
   const auto old = read_run_report(path);
   std::error_code code;
   const bool has_region = old && !old->region_path.empty() && fs::exists(old->region_path, code);
-  if (!has_region && !is_being_written(path + "/" + kCaptureFile)) return {};
+  if (!has_region && !is_being_written(path + "/" + kCaptureFile) && !(old && may_be_going_on(*old)))
+    return {};
   return failure(ErrorKind::kUsage,
                  "{} holds a run that is going on or was never recovered ({}); run 'tidemark "
                  "recover {}' first",
