@@ -223,7 +223,13 @@ TEST_F(TerminalText, OfARegionHasNoOrders) {
     header.device.fault_bytes.store_release(static_cast<std::uint32_t>(kOrders.size()));
     status.error.code.store_release(2);
   }
+  // A name is foreign text, too.
+  const std::string odd = fmt::format("/dev/shm/tidemark-{}\x1b[31m\nsound.region", ::getpid());
+  ASSERT_EQ(::symlink("/dev/null", odd.c_str()), 0);
   expect_plain("recover --list");
+  ::unlink(odd.c_str());
+  EXPECT_NE(printed_.find("?[31m?sound.region is not yours: it is a link"), std::string::npos)
+      << printed_;
   EXPECT_NE(printed_.find("tidemark recover '/tmp/?]0;owned"), std::string::npos) << printed_;
   printed_.clear();
   expect_plain("top r --once");

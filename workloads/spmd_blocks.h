@@ -44,7 +44,7 @@ struct MarkAic {
 // kPart: 0 alone; 1 and 2 are the two AIV kernels of a mix.
 template <std::uint32_t kPart>
 struct MarkAiv {
-  static constexpr const char* kNames[] = {"mark_aiv", "mark_mix_aiv0", "mark_mix_aiv1"};
+  static constexpr const char* kNames[3] = {"mark_aiv", "mark_mix_aiv0", "mark_mix_aiv1"};
   static constexpr KernelInfo kInfo{
       .name = kNames[kPart], .core = CoreType::kAiv, .args = spmd_detail::kMarkArgs};
   template <class Block>
