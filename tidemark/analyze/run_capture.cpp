@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "tidemark/capture/page_chunks.h"
 #include "tidemark/session/output_directory.h"
 
 namespace tidemark {
@@ -37,14 +38,8 @@ Expected<RunCapture> RunCapture::open(const std::string& directory) {
     if (run.lanes_[i].stream == 0 && is_known_lane(records[i].plan, page_bytes - kPageHeaderBytes))
       run.lanes_[i] = records[i].plan;
   run.pages_.resize(run.lanes_.size());
-  for (const auto& chunk : run.reader_.chunks())
-    if (chunk.type == static_cast<std::uint16_t>(ChunkType::kPage) &&
-        chunk.lane < run.lanes_.size())
-      run.pages_[chunk.lane].push_back(chunk);
-  for (auto& pages : run.pages_)
-    std::stable_sort(pages.begin(), pages.end(), [](const IndexEntry& a, const IndexEntry& b) {
-      return a.sequence < b.sequence;
-    });
+  for (const auto& chunk : page_chunks(run.reader_))
+    if (chunk.lane < run.lanes_.size()) run.pages_[chunk.lane].push_back(chunk);
   return run;
 }
 

@@ -94,7 +94,8 @@ bool CaptureWriter::append(const PageDelivery& page) {
   const auto claim = space_->claim_page(chunk_span(payload_bytes));
   if (claim.bytes == nullptr && !claim.direct) return false;
   Chunk chunk{.type = ChunkType::kPage,
-              .flags = page.recovered ? kFlagRecovered : std::uint8_t{0},
+              .flags = static_cast<std::uint8_t>((page.recovered ? kFlagRecovered : 0) |
+                                                 (page.open ? kFlagOpen : 0)),
               .lane = page.header.lane,
               .epoch = page.header.epoch,
               .sequence = page.header.sequence,
