@@ -20,7 +20,7 @@ __global__ void draw(const __grid_constant__ tidemark::RegionView region,  // [t
     if (threadIdx.x == 0) tile = atomicAdd(next_tile, 1u);
     __syncthreads();
     if (tile >= kTiles) break;
-    const std::uint64_t begin_ticks = Recorder::now();  // [tm]
+    const std::uint64_t begin_ticks = recorder.now();  // [tm]
     for (int at = threadIdx.x; at < kTileRows * kWidth; at += kThreads) {
       const int row = tile * kTileRows + at / kWidth, column = at % kWidth;
       const float a = 3.0f * column / kWidth - 2.2f, b = 3.0f * row / kWidth - 1.5f;
@@ -37,7 +37,7 @@ __global__ void draw(const __grid_constant__ tidemark::RegionView region,  // [t
     if (threadIdx.x == 0)                            // [tm]
       recorder.write({.task_id = tile,               // [tm]
                       .begin_ticks = begin_ticks,    // [tm]
-                      .end_ticks = Recorder::now(),  // [tm]
+                      .end_ticks = recorder.now(),  // [tm]
                       .block = blockIdx.x});         // [tm]
   }
   recorder.close();  // [tm]

@@ -4,7 +4,32 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tidemark/schema/graph_record.h"
+#include "tidemark/schema/stream_registry.h"
+
 namespace tidemark {
+
+RecordCursor::RecordCursor(CaptureReader* reader, const LanePlan& plan, LaneIndex lane,
+                           std::uint32_t lane_count, std::uint32_t page_bytes,
+                           std::vector<IndexEntry> pages)
+    : reader_(reader),
+      plan_(plan),
+      lane_(lane),
+      lane_count_(lane_count),
+      page_bytes_(page_bytes),
+      pages_(std::move(pages)) {
+  const StreamInfo* stream = find_stream(static_cast<StreamId>(plan.stream));
+  if (stream == nullptr) return;
+  for (const Field& field : stream->fields)
+    if (field.type == FieldType::kTicks48) time_word_ = field.offset / 8;
+  if (stream->id == StreamId::kEdges) time_word_ = 1;  // where its tasks have it
+}
+
+// Of the records of a task graph only those of tasks have one.
+bool RecordCursor::has_time() const {
+  return time_word_ != kNoTime && (plan_.stream != static_cast<std::uint16_t>(StreamId::kEdges) ||
+                                   graph_record_kind(words_) == GraphRecordKind::kTask);
+}
 
 bool RecordCursor::next_page() {
   while (next_page_ < pages_.size()) {
@@ -24,6 +49,7 @@ bool RecordCursor::next_page() {
     last_epoch_ = header_.epoch;
     payload_.assign(bytes->begin() + kPageHeaderBytes, bytes->end());
     slot_ = 0;
+    written_ticks_ = header_.open_ticks;
     slots_ = payload_.size() / header_.record_bytes;
     if (header_.record_count != kPageOpen)
       slots_ = std::min<std::uint64_t>(slots_, header_.used_bytes / header_.record_bytes);
@@ -41,6 +67,7 @@ bool RecordCursor::next() {
       if (judge_record(record, header_.record_bytes, header_.generation) != RecordState::kWhole)
         continue;
       std::memcpy(words_, record, std::min<std::size_t>(header_.record_bytes, sizeof(words_)));
+      if (has_time()) written_ticks_ = full_ticks(words_[time_word_], written_ticks_);
       return true;
     }
     if (!next_page()) return false;

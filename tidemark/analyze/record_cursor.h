@@ -16,13 +16,7 @@ class RecordCursor {
  public:
   // `pages` are the lane's page chunks in sequence. The reader must stay.
   RecordCursor(CaptureReader* reader, const LanePlan& plan, LaneIndex lane,
-               std::uint32_t lane_count, std::uint32_t page_bytes, std::vector<IndexEntry> pages)
-      : reader_(reader),
-        plan_(plan),
-        lane_(lane),
-        lane_count_(lane_count),
-        page_bytes_(page_bytes),
-        pages_(std::move(pages)) {}
+               std::uint32_t lane_count, std::uint32_t page_bytes, std::vector<IndexEntry> pages);
 
   // False: there is no further record.
   bool next();
@@ -30,12 +24,14 @@ class RecordCursor {
   // Of the record under the cursor.
   [[nodiscard]] const std::uint64_t* words() const { return words_; }
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  [[nodiscard]] std::uint64_t near_ticks() const { return header_.open_ticks; }
+  // When it was written: its own time, or the end of its span. What has no time keeps that of the
+  // record before.
+  [[nodiscard]] std::uint64_t written_ticks() const { return written_ticks_; }
   // As what it is.
   template <class R>
   [[nodiscard]] R as() const {
     if constexpr (requires { R::unpack(words_, std::uint64_t{}); }) {
-      return R::unpack(words_, header_.open_ticks);
+      return R::unpack(words_, written_ticks_);
     } else {
       return R::unpack(words_);
     }
@@ -43,6 +39,7 @@ class RecordCursor {
 
  private:
   bool next_page();
+  [[nodiscard]] bool has_time() const;
 
   CaptureReader* reader_;
   LanePlan plan_;
@@ -58,6 +55,9 @@ class RecordCursor {
   std::uint64_t slot_ = 0;
   std::uint64_t slots_ = 0;
   std::uint64_t number_ = 0;
+  std::uint32_t time_word_ = kNoTime;  // of the last time in a record of the lane's stream
+  std::uint64_t written_ticks_ = 0;
+  static constexpr std::uint32_t kNoTime = ~0u;
   std::uint64_t words_[kRecordWordsMax] = {};
 };
 

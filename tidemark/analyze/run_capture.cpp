@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "tidemark/base/plain_text.h"
+#include "tidemark/capture/page_chunks.h"
 #include "tidemark/session/output_directory.h"
 
 namespace tidemark {
@@ -50,14 +51,8 @@ Expected<RunCapture> RunCapture::open(const std::string& directory) {
       run.lanes_[i] = records[i].plan;
   for (LanePlan& lane : run.lanes_) clean_producer(lane);
   run.pages_.resize(run.lanes_.size());
-  for (const auto& chunk : run.reader_.chunks())
-    if (chunk.type == static_cast<std::uint16_t>(ChunkType::kPage) &&
-        chunk.lane < run.lanes_.size())
-      run.pages_[chunk.lane].push_back(chunk);
-  for (auto& pages : run.pages_)
-    std::stable_sort(pages.begin(), pages.end(), [](const IndexEntry& a, const IndexEntry& b) {
-      return a.sequence < b.sequence;
-    });
+  for (const auto& chunk : page_chunks(run.reader_))
+    if (chunk.lane < run.lanes_.size()) run.pages_[chunk.lane].push_back(chunk);
   return run;
 }
 

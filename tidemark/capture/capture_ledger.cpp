@@ -4,20 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tidemark/capture/page_chunks.h"
 #include "tidemark/schema/stamp.h"
 
 namespace tidemark {
 namespace {
-
-std::vector<IndexEntry> pages_in_sequence(const CaptureReader& reader) {
-  std::vector<IndexEntry> pages;
-  for (const auto& chunk : reader.chunks())
-    if (chunk.type == static_cast<std::uint16_t>(ChunkType::kPage)) pages.push_back(chunk);
-  std::stable_sort(pages.begin(), pages.end(), [](const IndexEntry& a, const IndexEntry& b) {
-    return a.lane != b.lane ? a.lane < b.lane : a.sequence < b.sequence;
-  });
-  return pages;
-}
 
 class LedgerReader {
  public:
@@ -37,15 +28,20 @@ class LedgerReader {
       ledger_.faults.add(fault);
       return;
     }
-    if (!ledger_.keys.insert({header.lane, header.epoch, header.sequence}).second) {
+    const bool open = (chunk.flags & kFlagOpen) != 0;
+    const PageKey key{header.lane, header.epoch, header.sequence};
+    if (!ledger_.keys.insert({key, {.bytes = payload.size(), .open = open}}).second) {
       ++ledger_.duplicate_pages;
       return;
     }
     const bool recovered = (chunk.flags & kFlagRecovered) != 0;
     const PageCounts counts = count_page(header, payload);
-    ledger_.lanes[header.lane].ledger.add_counted_page(
-        header, counts, recovered ? PageFate::kRecovered : PageFate::kDelivered);
-    if (visit) visit({ledger_.lanes[header.lane].plan, header, payload, recovered});
+    CapturedLane& lane = ledger_.lanes[header.lane];
+    lane.before_open.reset();
+    if (open) lane.before_open = lane.ledger;
+    lane.ledger.add_counted_page(header, counts,
+                                 recovered ? PageFate::kRecovered : PageFate::kDelivered);
+    if (visit) visit({lane.plan, header, payload, recovered});
   }
 
  private:
@@ -93,7 +89,7 @@ Expected<CaptureLedger> read_ledger(CaptureReader& reader, std::vector<LanePlan>
   }
   LedgerReader pages(reader, ledger, page_bytes);
   std::vector<std::uint64_t> next(ledger.lanes.size(), 1);
-  for (const auto& chunk : pages_in_sequence(reader)) {
+  for (const auto& chunk : page_chunks(reader)) {
     const bool in_order = chunk.lane >= next.size() || chunk.sequence == next[chunk.lane];
     if (what == LedgerOf::kLiveFile && !in_order) continue;
     if (chunk.lane < next.size()) next[chunk.lane] = chunk.sequence + 1;

@@ -5,7 +5,8 @@
 
 #include <cstdint>
 #include <functional>
-#include <set>
+#include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,9 +24,15 @@ struct PageKey {
   auto operator<=>(const PageKey&) const = default;
 };
 
+struct CapturedPayload {
+  std::uint64_t bytes = 0;
+  bool open = false;  // the page was not sealed: its lane may have written more into it
+};
+
 struct CapturedLane {
   LanePlan plan{};
   LaneLedger ledger;
+  std::optional<LaneLedger> before_open = {};  // without the last page, where that one was open
   bool has_words = false;
   LaneWordsImage words{};
   std::uint64_t file_error_dropped = 0;
@@ -34,7 +41,7 @@ struct CapturedLane {
 
 struct CaptureLedger {
   std::vector<CapturedLane> lanes;
-  std::set<PageKey> keys;  // pages that are whole in the capture
+  std::map<PageKey, CapturedPayload> keys;  // pages that are whole in the capture
   FaultCounts faults;
   std::uint64_t unreadable_pages = 0;
   std::uint64_t duplicate_pages = 0;

@@ -133,7 +133,8 @@ bool CaptureWriter::append(const PageDelivery& page) {
   const std::uint64_t payload_bytes = kPageHeaderBytes + page.payload_bytes;
   const auto claim = space_->claim_page(chunk_span(payload_bytes));
   Chunk chunk{.type = ChunkType::kPage,
-              .flags = page.recovered ? kFlagRecovered : std::uint8_t{0},
+              .flags = static_cast<std::uint8_t>((page.recovered ? kFlagRecovered : 0) |
+                                                 (page.open ? kFlagOpen : 0)),
               .lane = page.header.lane,
               .epoch = page.header.epoch,
               .sequence = page.header.sequence,

@@ -29,6 +29,9 @@ enum class ChunkType : std::uint16_t {
 };
 
 inline constexpr std::uint8_t kFlagRecovered = 1;
+// A page that its producer had not sealed when it was taken. Another chunk of the same page that
+// has more payload replaces it.
+inline constexpr std::uint8_t kFlagOpen = 2;
 
 struct ChunkHeader {
   std::uint32_t magic;

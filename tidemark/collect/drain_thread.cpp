@@ -280,6 +280,9 @@ void DrainThread::deliver(Lane& lane, const ReceivedPage& received) {
                                     .port = drainer_->port_,
                                     .payload_offset = offset});
     fault_point(FaultPoint::kDrain);
+    // A device that writes a page after it has published it may have spoilt the copy.
+    if (drainer_->port_->load(offset - kPageHeaderBytes) != header.sequence)
+      stats_.faults.add(PageFault::kChanging);
     delivered_ns_ = monotonic_ns();
     stats_.sink_ns += delivered_ns_ - begin_ns;
   }

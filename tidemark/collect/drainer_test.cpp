@@ -278,5 +278,24 @@ TEST(Drainer, FinishReturnsWhileAProducerGoesOnPublishing) {
   EXPECT_GE(recording.sink_.pages().size(), 1u);
 }
 
+TEST(Drainer, APageThatIsWrittenAfterItWasPublishedIsAFaultOfTheDevice) {
+  PlannedRegion region(request_of({.lanes = 1}));
+  KeepingSink sink;
+  Drainer drainer(&region.port(), &region.plan(), &sink);
+  Recorder<TaskSpan, SimEnv> recorder(&region.view(), 0);
+  for (const bool meddles : {false, true}) {
+    ASSERT_TRUE(recorder.write(span_of(0)));
+    const auto page =
+        static_cast<PageIndex>(region.view().lane(0).words.open_page_index.load_acquire());
+    recorder.flush();
+    sink.on_append = [&] {
+      if (meddles) region.view().page(page).sequence.store_release(99);
+    };
+    drainer.thread(0).pass();
+    EXPECT_EQ(drainer.thread(0).stats().faults.of(PageFault::kChanging), meddles ? 1u : 0u);
+  }
+  EXPECT_EQ(sink.pages().size(), 2u);
+}
+
 }  // namespace
 }  // namespace tidemark

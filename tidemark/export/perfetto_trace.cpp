@@ -118,7 +118,8 @@ class TraceExport {
           run_.lanes()[lane].stream != static_cast<std::uint16_t>(StreamId::kEdges) ||
           graph_record_kind(cursor.words()) == GraphRecordKind::kTask;
       if (has_time)
-        epoch_ticks_ = std::min(epoch_ticks_, full_ticks(cursor.words()[1], cursor.near_ticks()));
+        epoch_ticks_ =
+            std::min(epoch_ticks_, ticks_before(cursor.words()[1], cursor.written_ticks()));
     }
   }
 

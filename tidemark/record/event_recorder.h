@@ -32,13 +32,18 @@ class EventRecorder : public Recorder<UserEvent, Env> {
  private:
   TM_DEVICE bool put(const Name& name, EventKind kind, std::int64_t value) {
     if (!this->enabled()) return false;
-    this->region().names().intern(name.hash, name.text, name.length);
+    // A name is never taken out: once the table is full, looking again finds nothing new, and a
+    // look at every slot is slow where the table is far away.
+    if (!names_are_full_)
+      names_are_full_ = !this->region().names().intern(name.hash, name.text, name.length);
     return this->write(UserEvent{.name_hash = name.hash,
-                                 .time_ticks = Env::now_ticks(),
+                                 .time_ticks = this->now(),
                                  .value = value,
                                  .kind = kind,
                                  .unit = static_cast<std::uint16_t>(this->plan().unit)});
   }
+
+  bool names_are_full_ = false;
 };
 
 }  // namespace tidemark

@@ -75,6 +75,26 @@ TEST_F(EventRecorderTest, AFullNameTableLosesTheTextNeverTheRecord) {
   EXPECT_EQ(text_of(Name("no room for this").hash), "");
 }
 
+// A look at every slot is slow over a link: once is enough to know that there is no place.
+TEST_F(EventRecorderTest, AFullNameTableIsSearchedOnce) {
+  region_.hand(0, 0);
+  for (std::uint64_t hash = 1; hash <= 16; ++hash) region_.view().names().intern(hash, "taken", 5);
+  EventRecorder<ManualEnv> events(&region_.view(), 0);
+  EXPECT_TRUE(events.mark("no room for this"));
+  // A second search would find this slot and take it.
+  auto* slots = reinterpret_cast<NameSlot*>(
+      const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(&region_.header())) +
+      region_.view().layout().names_offset);
+  slots[7].hash.store_release(0);
+  EXPECT_TRUE(events.mark("no room for this"));
+  EXPECT_TRUE(events.counter("nor for this", 1));
+  EXPECT_EQ(slots[7].hash.load_acquire(), 0u);
+  region_.hand(0, 1);
+  EventRecorder<ManualEnv> other(&region_.view(), 0);
+  EXPECT_TRUE(other.mark("no room for this"));
+  EXPECT_EQ(slots[7].hash.load_acquire(), Name("no room for this").hash) << "the test can see it";
+}
+
 TEST_F(EventRecorderTest, ADisabledRecorderInternsNothing) {
   EventRecorder<ManualEnv> events;
   EXPECT_FALSE(events.mark("nobody listens"));

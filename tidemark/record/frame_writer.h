@@ -131,6 +131,8 @@ class FrameWriter : public LaneWriter<Env> {
     auto* quanta = reinterpret_cast<SharedQuantum*>(this->cursor_ + kFragmentHeaderBytes);
     const bool first = span.offset == 0;
     const bool last = span.offset + span.length == span.total_bytes;
+    // Whatever an earlier filling left here must not commit the words that follow.
+    fragment->commit.store_relaxed(0);
     fragment->frame_number.store_release(this->next_number() + this->frames_ended_);
     fragment->total_bytes.store_release(span.total_bytes);
     fragment->offset.store_release(span.offset);

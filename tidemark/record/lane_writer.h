@@ -96,6 +96,15 @@ class LaneWriter {
     return true;
   }
 
+  // While the page is written by somebody who keeps the cursor to itself, its age does not count.
+  TM_DEVICE void leave_age() { turn_at_ticks_ = ~std::uint64_t{0}; }
+  TM_DEVICE void watch_age() {
+    turn_at_ticks_ = page_ == kNoPageIndex ? ~std::uint64_t{0} : open_ticks_ + kPageAgeTicks;
+  }
+  TM_DEVICE TM_INLINE bool is_too_old(std::uint64_t now_ticks) const {
+    return now_ticks >= turn_at_ticks_;
+  }
+
   unsigned char* cursor_ = nullptr;  // null: disabled; equal to end_: full, or no page at all
   unsigned char* end_ = nullptr;
   std::uint64_t stamp_high_ = 0;  // the generation, where the high word of a quantum has it
@@ -129,6 +138,7 @@ class LaneWriter {
   TM_DEVICE void leave_page() {
     page_ = kNoPageIndex;
     frames_ended_ = 0;
+    leave_age();
     begin_ = cursor_ = end_ = reinterpret_cast<unsigned char*>(&region_->header());
   }
 
@@ -182,7 +192,7 @@ class LaneWriter {
     if (gave_up_ && drained_pages() == gave_up_at_) return kNoPageIndex;
     gave_up_ = false;
     const std::uint64_t begin_ticks = Env::now_ticks();
-    Patience patience{.progress_ticks = begin_ticks};
+    Patience patience{.looked_ticks = begin_ticks};
     words().waiting.store_relaxed(1);
     if (line_ != nullptr) {
       line_->waiting_since_ticks.store_relaxed(begin_ticks);
@@ -197,7 +207,7 @@ class LaneWriter {
       Env::pause(near ? 0 : round);
       page = try_acquire();
     }
-    const std::uint64_t waited_ticks = Env::now_ticks() - begin_ticks;
+    const std::uint64_t waited_ticks = ticks_since(begin_ticks, Env::now_ticks());
     stall_pending_ += waited_ticks;
     stall_total_ += waited_ticks;
     words().stall_ticks.store_relaxed(stall_total_);
@@ -210,9 +220,15 @@ class LaneWriter {
   }
 
   struct Patience {
-    std::uint64_t progress_ticks;  // when the drainer was last seen to have moved
+    std::uint64_t looked_ticks;
+    std::uint64_t waited_ticks = 0;  // since the drainer was last seen to have moved
     std::uint64_t drained = ~std::uint64_t{0};
   };
+
+  // A clock that ran backwards has measured nothing.
+  TM_DEVICE static std::uint64_t ticks_since(std::uint64_t then_ticks, std::uint64_t now_ticks) {
+    return now_ticks > then_ticks ? now_ticks - then_ticks : 0;
+  }
 
   TM_DEVICE bool must_stop_waiting(Patience& patience, DropReason& why) {
     const RegionHeader& header = region_->header();
@@ -225,10 +241,16 @@ class LaneWriter {
     const std::uint64_t now_ticks = Env::now_ticks();
     const std::uint64_t drained = drained_pages();
     if (drained != patience.drained) {
-      patience = {.progress_ticks = now_ticks, .drained = drained};
+      patience = {.looked_ticks = now_ticks, .drained = drained};
       return false;
     }
-    gave_up_ = now_ticks - patience.progress_ticks >= drain_timeout_ticks_;
+    // A machine that was paused brings a long time between two looks. The drainer stood still for
+    // no better reason than the lane, so one look is worth a small part of the patience at most.
+    const std::uint64_t since_ticks = ticks_since(patience.looked_ticks, now_ticks);
+    const std::uint64_t most_ticks = drain_timeout_ticks_ / kPatienceLooks + 1;
+    patience.looked_ticks = now_ticks;
+    patience.waited_ticks += since_ticks < most_ticks ? since_ticks : most_ticks;
+    gave_up_ = patience.waited_ticks >= drain_timeout_ticks_;
     gave_up_at_ = drained;
     return gave_up_;
   }
@@ -284,7 +306,8 @@ class LaneWriter {
     header.first_number.store_after_fence(next_number_);
     header.record_count.store_after_fence(kPageOpen);
     header.used_bytes.store_after_fence(0);
-    header.open_ticks.store_after_fence(Env::now_ticks());
+    open_ticks_ = Env::now_ticks();
+    header.open_ticks.store_after_fence(open_ticks_);
     header.close_ticks.store_after_fence(0);
     header.dropped_before.store_after_fence(gap_dropped_);
     header.gap_begin_ticks.store_after_fence(gap_dropped_ == 0 ? 0 : gap_begin_ticks_);
@@ -300,6 +323,7 @@ class LaneWriter {
     if (line_ != nullptr) line_->pages.store_relaxed(line_->pages.load_own() + 1);
     gap_dropped_ = stall_pending_ = 0;
     frames_ended_ = 0;
+    watch_age();
   }
 
   // What stands in the page could be taken for stamps: those of an earlier generation 1, or bytes
@@ -312,6 +336,9 @@ class LaneWriter {
     if (generation_ > kGenerationMax) generation_ = 1;
   }
 
+  // Readers restore a time from the one before it; this is a quarter of what 48 bits can tell.
+  static constexpr std::uint64_t kPageAgeTicks = std::uint64_t{1} << 46;
+  static constexpr std::uint64_t kPatienceLooks = 16;
   static constexpr std::uint32_t kLookEvery = [] {
     if constexpr (requires { Env::kLookEvery; }) {
       return Env::kLookEvery;
@@ -348,6 +375,8 @@ class LaneWriter {
   std::uint64_t stall_pending_ = 0;
   std::uint64_t stall_total_ = 0;
   std::uint64_t gave_up_at_ = 0;
+  std::uint64_t open_ticks_ = 0;                     // of the open page
+  std::uint64_t turn_at_ticks_ = ~std::uint64_t{0};  // when it is too old; ~0: never
 };
 
 }  // namespace tidemark

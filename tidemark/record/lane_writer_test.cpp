@@ -47,6 +47,42 @@ TEST_F(LaneWriterTest, WaitTakesThePageWhenItComesAndTellsHowLongItStood) {
   EXPECT_EQ(recorder.attempted(), 1u);
 }
 
+// The machine is paused for much longer than the drain timeout: producer and drainer stood still.
+TEST_F(LaneWriterTest, TimeInWhichTheMachineStoodStillIsNoReasonToGiveUp) {
+  RegionInMemory region(options(Overflow::kWait, 16'000));
+  ManualEnv::on_pause = [&] {
+    if (ManualEnv::pauses % 10 == 0 && ManualEnv::pauses <= 100) ManualEnv::ticks += 1'000'000;
+    if (ManualEnv::pauses == 120) region.hand(0, 2);
+  };
+  SpanRecorder recorder(&region.view(), 0);
+  EXPECT_TRUE(recorder.write(span_of(0)));
+  EXPECT_EQ(ManualEnv::pauses, 120u);
+  EXPECT_EQ(dropped_by(region, DropReason::kNoPage), 0u);
+}
+
+TEST_F(LaneWriterTest, ADrainerThatStoppedIsFoundOutByManyLooks) {
+  RegionInMemory region(options(Overflow::kWait, 16'000));
+  ManualEnv::pause_ticks = 1'000'000;  // each look comes after a freeze
+  SpanRecorder recorder(&region.view(), 0);
+  EXPECT_FALSE(recorder.write(span_of(0)));
+  EXPECT_GE(ManualEnv::pauses, 15u);
+  EXPECT_LE(ManualEnv::pauses, 18u);
+  EXPECT_EQ(dropped_by(region, DropReason::kNoPage), 1u);
+}
+
+TEST_F(LaneWriterTest, AClockThatRunsBackwardsIsNoReasonToGiveUp) {
+  RegionInMemory region(options(Overflow::kWait, 16'000));
+  ManualEnv::ticks = 1'000'000'000;
+  ManualEnv::on_pause = [&] {
+    if (ManualEnv::pauses < 20) ManualEnv::ticks -= 1'000'000;
+    if (ManualEnv::pauses == 40) region.hand(0, 2);
+  };
+  SpanRecorder recorder(&region.view(), 0);
+  EXPECT_TRUE(recorder.write(span_of(0)));
+  EXPECT_EQ(dropped_by(region, DropReason::kNoPage), 0u);
+  EXPECT_EQ(region.words(0).stall_ticks.load_own(), 0u) << "nothing was measured";
+}
+
 TEST_F(LaneWriterTest, DropNeverPauses) {
   RegionInMemory region(options(Overflow::kDrop, 1'000'000));
   SpanRecorder recorder(&region.view(), 0);

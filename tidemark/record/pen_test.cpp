@@ -84,5 +84,31 @@ TEST_F(PenTest, OfADisabledRecorderRefuses) {
   EXPECT_FALSE(recorder.enabled());
 }
 
+// The recorder's cursor is where the pen began: handing the page over would lose what the pen
+// wrote.
+TEST_F(PenTest, APageThatIsTooOldIsHandedOverOnlyWhenNoPenIsOut) {
+  region_.hand(0, 0);
+  region_.hand(0, 1);
+  SpanRecorder recorder(&region_.view(), 0);
+  {
+    Pen pen(recorder);
+    for (std::uint64_t number = 0; number < 5; ++number) ASSERT_TRUE(pen.write(span_of(number)));
+    ManualEnv::ticks += std::uint64_t{1} << 46;
+    recorder.now();
+    EXPECT_FALSE(region_.take(0));
+    ASSERT_TRUE(pen.write(span_of(5)));
+  }
+  recorder.now();
+  const auto page = region_.take(0);
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->header.record_count, 6u);
+  ASSERT_TRUE(recorder.write(span_of(6)));
+  ManualEnv::ticks += (std::uint64_t{1} << 46) - 100;
+  recorder.now();
+  EXPECT_FALSE(region_.take(0)) << "it is not that old";
+  recorder.close();
+  EXPECT_EQ(region_.take(0)->header.record_count, 1u);
+}
+
 }  // namespace
 }  // namespace tidemark

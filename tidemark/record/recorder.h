@@ -75,7 +75,9 @@ class Pen {
   }
   TM_DEVICE ~Pen() {
     block_.barrier();  // every store is issued
-    if (block_.rank() == 0) recorder_->cursor_ = cursor_;
+    if (block_.rank() != 0) return;
+    recorder_->cursor_ = cursor_;
+    recorder_->watch_age();
   }
   Pen(const Pen&) = delete;
   Pen& operator=(const Pen&) = delete;
@@ -164,6 +166,7 @@ class Pen {
       cursor = reinterpret_cast<std::uint64_t>(recorder_->cursor_);
       room = static_cast<std::uint32_t>(recorder_->end_ - recorder_->cursor_) / R::kBytes;
       stamp_high = recorder_->stamp_high_;
+      recorder_->leave_age();  // the recorder does not know what the pen has written
     }
     cursor_ = reinterpret_cast<unsigned char*>(block_.broadcast(cursor));
     room_ = static_cast<std::uint32_t>(block_.broadcast(room));
@@ -202,7 +205,14 @@ class Recorder : public LaneWriter<Env> {
   TM_DEVICE Recorder(const RegionView* region, LaneIndex lane, const Block& block)
       : Recorder(block.rank() == 0 ? Recorder(region, lane) : Recorder()) {}
 
-  TM_DEVICE static std::uint64_t now() { return Env::now_ticks(); }
+  // The device's clock. A page that has been open for too long is handed over here, where the time
+  // is known anyway: the times of its records have only 48 bits.
+  TM_DEVICE TM_INLINE std::uint64_t now() {
+    const std::uint64_t now_ticks = Env::now_ticks();
+    if (this->is_too_old(now_ticks)) [[unlikely]]
+      this->flush();
+    return now_ticks;
+  }
 
   // True if the record was accepted: it will be found, whatever happens next. A loop that writes
   // nothing but records is faster with a Pen.

@@ -40,9 +40,10 @@ struct SchedulerPhase {
     words[5] = static_cast<std::uint64_t>(kind);
   }
   TM_DEVICE static SchedulerPhase unpack(const std::uint64_t* words, std::uint64_t near_ticks) {
+    const std::uint64_t end_ticks = full_ticks(words[3], near_ticks);
     return {.kind = static_cast<PhaseKind>(words[5] & 0xFF),
-            .begin_ticks = full_ticks(words[1], near_ticks),
-            .end_ticks = full_ticks(words[3], near_ticks),
+            .begin_ticks = ticks_before(words[1], end_ticks),
+            .end_ticks = end_ticks,
             .loop = words[0],
             .processed = static_cast<std::uint32_t>(words[2]),
             .pop_hit = static_cast<std::uint32_t>(words[2] >> 32),
@@ -71,9 +72,10 @@ struct SubmitSpan {
     words[5] = static_cast<std::uint64_t>(PhaseKind::kSubmit) | std::uint64_t{live_tasks} << 8;
   }
   TM_DEVICE static SubmitSpan unpack(const std::uint64_t* words, std::uint64_t near_ticks) {
+    const std::uint64_t end_ticks = full_ticks(words[3], near_ticks);
     return {.task_id = words[0],
-            .begin_ticks = full_ticks(words[1], near_ticks),
-            .end_ticks = full_ticks(words[3], near_ticks),
+            .begin_ticks = ticks_before(words[1], end_ticks),
+            .end_ticks = end_ticks,
             .index = words[2],
             .heap_bytes = words[4],
             .live_tasks = static_cast<std::uint32_t>(words[5] >> 8)};

@@ -79,7 +79,8 @@ TEST(SubmitSpan, ComesBackAsItWasPackedWhateverTheStampsSay) {
 TEST(SchedulerPhase, RestoresTimesUpToHalfARoundOfTheClockAway) {
   const std::uint64_t near_ticks = (std::uint64_t{5} << 48) + 17;
   const std::uint64_t half = std::uint64_t{1} << 47;
-  const SchedulerPhase phase{.begin_ticks = near_ticks - half, .end_ticks = near_ticks + half - 1};
+  const SchedulerPhase phase{.begin_ticks = near_ticks - half + kClockSkewTicks,
+                             .end_ticks = near_ticks + half - 1};
   std::uint64_t words[kWords];
   phase.pack(words);
   const SchedulerPhase back = SchedulerPhase::unpack(words, near_ticks);

@@ -30,9 +30,10 @@ struct TaskSpan {
     words[3] = end_ticks & kTicks48Mask;
   }
   TM_DEVICE static TaskSpan unpack(const std::uint64_t* words, std::uint64_t near_ticks) {
+    const std::uint64_t end_ticks = full_ticks(words[3], near_ticks);
     return {.task_id = words[0],
-            .begin_ticks = full_ticks(words[1], near_ticks),
-            .end_ticks = full_ticks(words[3], near_ticks),
+            .begin_ticks = ticks_before(words[1], end_ticks),
+            .end_ticks = end_ticks,
             .block = static_cast<std::uint32_t>(words[2]),
             .kernel = static_cast<std::uint16_t>(words[2] >> 32),
             .core = static_cast<std::uint16_t>(words[2] >> 48)};

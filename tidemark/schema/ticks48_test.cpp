@@ -47,5 +47,16 @@ TEST(Ticks48, IgnoresTheStampAboveTheTime) {
   EXPECT_EQ(full_ticks(stamped, 990), 1000u);
 }
 
+TEST(Ticks48, ABeginIsRestoredFromItsEndHoweverLongAgoItWas) {
+  std::mt19937_64 random(49);
+  for (int i = 0; i < 100'000; ++i) {
+    const std::uint64_t end_ticks = (random() >> 1) + (kTicks48Mask + 1);
+    const std::uint64_t length = random() % (kTicks48Mask + 1 - kClockSkewTicks);
+    ASSERT_EQ(ticks_before((end_ticks - length) & kTicks48Mask, end_ticks), end_ticks - length);
+    const std::uint64_t skew = random() % kClockSkewTicks;
+    ASSERT_EQ(ticks_before((end_ticks + skew) & kTicks48Mask, end_ticks), end_ticks + skew);
+  }
+}
+
 }  // namespace
 }  // namespace tidemark

@@ -73,7 +73,8 @@ Expected<void> refuse_if_needed(const std::string& path) {
   const auto old = read_run_report(path);
   std::error_code code;
   const bool has_region = old && !old->region_path.empty() && fs::exists(old->region_path, code);
-  if (!has_region && !is_being_written(path + "/" + kCaptureFile) && !(old && may_be_going_on(*old)))
+  if (!has_region && !is_being_written(path + "/" + kCaptureFile) &&
+      !(old && may_be_going_on(*old)))
     return {};
   return failure(ErrorKind::kUsage,
                  "{} holds a run that is going on or was never recovered ({}); run 'tidemark "

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "tidemark/base/fault_point.h"
 #include "tidemark/base/file_size_signal.h"
@@ -99,16 +100,34 @@ std::uint64_t lost_with_device(const CapturedLane& lane) {
   return ledger.counts().missing;
 }
 
+// Pages that were open when the host took them, and of which the region has more now: the device
+// went on while the host collected, and the host died. They are taken again.
+std::set<PageKey> grown_pages(const DeadRegion& region, const CaptureLedger& captured) {
+  std::set<PageKey> grown;
+  for (PageIndex page = 0; page < region.plan.layout.shape.page_count; ++page) {
+    const PageHeaderImage header = read_page_header(region.port, region.plan.layout, page);
+    const auto found = captured.keys.find({header.lane, header.epoch, header.sequence});
+    if (found == captured.keys.end() || !found->second.open) continue;
+    if (header.lane >= captured.lanes.size() || !captured.lanes[header.lane].before_open) continue;
+    if (readable_bytes(region.port, region.plan, page) > found->second.bytes)
+      grown.insert(found->first);
+  }
+  return grown;
+}
+
 // Appends the pages that only the region has and closes the ledgers with its words. Returns the
 // lanes as they are written at the end.
 std::vector<unsigned char> merge_region(const DeadRegion& region, OpenCapture& open,
                                         RecoverResult& result) {
+  const std::set<PageKey> grown = grown_pages(region, open.ledger);
   std::vector<LaneLedger> ledgers;
   for (const auto& lane : open.ledger.lanes) ledgers.push_back(lane.ledger);
+  for (const PageKey& key : grown) ledgers[key.lane] = *open.ledger.lanes[key.lane].before_open;
   ledgers.resize(region.plan.lanes.size());
   const auto& keys = open.ledger.keys;
   const auto is_captured = [&](const PageHeaderImage& page) {
-    return keys.count({page.lane, page.epoch, page.sequence}) > 0;
+    const PageKey key{page.lane, page.epoch, page.sequence};
+    return keys.contains(key) && !grown.contains(key);
   };
   const Leftovers leftovers =
       collect_leftovers(region.port, region.plan, is_captured, *open.writer, ledgers);
