@@ -69,9 +69,9 @@ Sum run_cell(const Options& options, FaultPoint point, std::string_view platform
   for (std::uint64_t seed = options.seed;
        sum.faults < options.per_cell && seed < options.seed + options.per_cell * 4; ++seed) {
     const FaultCase the_case = make_fault_case(point, platform, kFaultPolicies[policy], seed);
-    const std::string directory = fmt::format("{}/{}_{}_{}_{}", options.work_directory,
-                                              kFaultPointNames[static_cast<std::uint32_t>(point)],
-                                              platform, kPolicyNames[policy], seed);
+    const std::string directory =
+        fmt::format("{}/{}_{}_{}_{}", options.work_directory, row_name(point), platform,
+                    kPolicyNames[policy], seed);
     const FaultOutcome outcome = run_fault_case(the_case, options.audited, directory);
     sum.add(outcome);
     if (outcome.problems.empty()) {
@@ -93,15 +93,14 @@ int run_campaign(const Options& options) {
              "hangs", "left", "failed");
   Sum total;
   bool full = true;
-  for (std::uint32_t point = 0; point < kFaultPointCount; ++point) {
-    if (options.point != "all" && options.point != kFaultPointNames[point]) continue;
+  for (std::uint32_t row = 0; row < kFaultRowCount; ++row) {
+    const auto point = static_cast<FaultPoint>(row);
+    if (options.point != "all" && options.point != row_name(point)) continue;
     for (const auto platform : kFaultPlatforms) {
       if (options.platform != "all" && options.platform != platform) continue;
       for (std::size_t policy = 0; policy < std::size(kFaultPolicies); ++policy) {
-        const Sum sum = run_cell(options, static_cast<FaultPoint>(point), platform, policy);
-        print_row(
-            fmt::format("{}, {}, {}", kFaultPointNames[point], platform, kPolicyNames[policy]),
-            sum);
+        const Sum sum = run_cell(options, point, platform, policy);
+        print_row(fmt::format("{}, {}, {}", row_name(point), platform, kPolicyNames[policy]), sum);
         full = full && sum.faults >= options.per_cell;
         total.add(sum);
       }

@@ -15,6 +15,7 @@
 #include "tidemark/analyze/check_run.h"
 #include "tidemark/analyze/run_capture.h"
 #include "tidemark/base/unique_fd.h"
+#include "tidemark/device/process_identity.h"
 #include "tidemark/device/region_file.h"
 #include "tidemark/schema/task_span.h"
 #include "tidemark/session/recover.h"
@@ -28,7 +29,13 @@ constexpr std::uint32_t kProgramWaitMs = 20'000;
 constexpr std::uint32_t kProcessesGoneMs = 8'000;
 constexpr const char* kTimeoutMs = "700";
 
-bool on_host(FaultPoint point) { return point >= FaultPoint::kDrain; }
+bool on_host(FaultPoint point) { return point >= FaultPoint::kDrain && point < kDiskFull; }
+
+// Less than this has no room for the closing chunks, and the run is refused. More lanes need more.
+std::uint64_t capture_limit(const FaultCase& the_case) {
+  constexpr std::uint64_t kUnitBytes = 8 << 10;
+  return (the_case.platform == "sim" ? 470 << 10 : 640 << 10) + the_case.count * kUnitBytes;
+}
 
 class FaultRun {
  public:
@@ -44,6 +51,8 @@ class FaultRun {
     arguments.insert(arguments.end(), case_.run_flags.begin(), case_.run_flags.end());
     arguments.insert(arguments.end(), {"--inject", fault_text(case_), "--output-prefix", run_});
     const auto end = run_bounded(arguments);
+    if (case_.point == kDiskFull) return judge_full_disk(end);
+    if (case_.point == kStopped) return judge_stopped(end);
     if (on_host(case_.point)) {
       outcome_.hit = end.signal == SIGKILL;
       if (outcome_.hit) recover();
@@ -69,12 +78,57 @@ class FaultRun {
   }
   ProgramEnd run_bounded(const std::vector<std::string>& arguments) {
     const pid_t pid = start_program(arguments, log_);
+    if (case_.point == kStopped) continue_later(pid);
     auto end = wait_for(pid, kProgramWaitMs);
     if (end) return *end;
     ++outcome_.tool_hangs;
     expect(false, "'tidemark {}' does not end", arguments[1]);
     ::kill(pid, SIGKILL);
     return *wait_for(pid, kProgramWaitMs);
+  }
+
+  // Waits until the device process is stopped, or gone, and continues it after a while.
+  void continue_later(pid_t host) {
+    for (std::uint64_t until_us = now_us() + kProgramWaitMs * 1000ull; now_us() < until_us;) {
+      for (const pid_t supervisor : children_of(host))
+        for (const pid_t device : children_of(supervisor)) {
+          if (!is_stopped(identify_process(static_cast<std::uint32_t>(device)))) continue;
+          outcome_.hit = true;
+          sleep_us(case_.stop_ms * 1000ull);
+          ::kill(device, SIGCONT);
+          return;
+        }
+      if (!is_alive(identify_process(static_cast<std::uint32_t>(host)))) return;
+      sleep_us(1000);
+    }
+  }
+
+  FaultOutcome judge_stopped(const ProgramEnd& end) {
+    expect(end.signal == 0 && end.exit_code == 0, "run left with {} (signal {})", end.exit_code,
+           end.signal);
+    if (outcome_.problems.empty()) judge();
+    check_nothing_left();
+    return std::move(outcome_);
+  }
+
+  // What was refused while the device ran is counted; what was left in the region is recovered.
+  FaultOutcome judge_full_disk(const ProgramEnd& end) {
+    expect(end.signal == 0 && (end.exit_code == 5 || end.exit_code == 0),
+           "run left with {} (signal {})", end.exit_code, end.signal);
+    outcome_.hit = end.exit_code == 5;
+    if (!fs::exists(run_)) {  // refused, and nothing is left
+      wait_for_processes();
+      return std::move(outcome_);
+    }
+    if (const auto report = read_run_report(run_); report && report->status == "running") {
+      expect(fs::exists(region_path(report->run_id)), "the region is gone");
+      const ProgramEnd recovered = run_bounded({audited_, "recover", run_});
+      expect(recovered.signal == 0 && recovered.exit_code == 0, "recover left with {} (signal {})",
+             recovered.exit_code, recovered.signal);
+    }
+    if (outcome_.problems.empty()) judge();
+    check_nothing_left();
+    return std::move(outcome_);
   }
 
   void recover() {
@@ -100,16 +154,23 @@ class FaultRun {
       outcome_.duplicates += problem.find("twice") != std::string::npos ? 1 : 0;
       outcome_.torn += problem.find("other bytes") != std::string::npos ? 1 : 0;
     }
-    const std::string wanted = on_host(case_.point)                 ? "recovered"
+    const bool ends_well = case_.point == kStopped || case_.point == kDiskFull;
+    const std::string wanted = ends_well                            ? "ok"
+                               : on_host(case_.point)               ? "recovered"
                                : case_.action == FaultAction::kHang ? "hang"
                                                                     : "device_fault";
-    expect(report->status == wanted || (on_host(case_.point) && report->status != "running"),
+    expect(report->status == wanted || (on_host(case_.point) && report->status != "running") ||
+               (case_.point == kDiskFull && report->status == "recovered"),
            "status {} instead of {}", report->status, wanted);
-    expect(!on_host(case_.point) ? fs::exists(run_ + "/hang.txt") : true, "no hang.txt");
+    expect(on_host(case_.point) || ends_well || fs::exists(run_ + "/hang.txt"), "no hang.txt");
     for (const auto& lane : report->lanes) {
       const LaneCounts& counts = lane.counts;
       const std::uint64_t accepted = audit_.accepted(lane.lane);
-      const std::uint64_t kept = counts.delivered + counts.recovered + counts.overwritten;
+      const std::uint64_t refused =
+          case_.point == kDiskFull
+              ? counts.dropped_by[static_cast<std::size_t>(DropReason::kFileError)]
+              : 0;
+      const std::uint64_t kept = counts.delivered + counts.recovered + counts.overwritten + refused;
       outcome_.recovered += counts.recovered;
       outcome_.found += counts.delivered + counts.recovered;
       outcome_.lost += accepted > kept ? accepted - kept : 0;
@@ -188,17 +249,27 @@ std::uint64_t usual_count(FaultPoint point) {
     case FaultPoint::kReport:
       return 1;
   }
-  return 1;
+  return 40;  // of space
 }
 
 }  // namespace
 
+std::string_view row_name(FaultPoint row) {
+  if (row == kDiskFull) return "disk_full";
+  if (row == kStopped) return "stopped";
+  return kFaultPointNames[static_cast<std::uint32_t>(row)];
+}
+
 std::string fault_text(const FaultCase& the_case) {
+  if (the_case.point == kDiskFull)
+    return fmt::format("capture_limit={}", kLeastCaptureBytes + the_case.count * kCaptureUnitBytes);
   const char* action = the_case.action == FaultAction::kCrash  ? "crash"
                        : the_case.action == FaultAction::kKill ? "kill"
+                       : the_case.action == FaultAction::kStop ? "stop"
                                                                : "hang";
   return fmt::format("{}@{}:{}", action,
-                     kFaultPointNames[static_cast<std::uint32_t>(the_case.point)], the_case.count);
+                     row_name(the_case.point == kStopped ? the_case.stop_point : the_case.point),
+                     the_case.count);
 }
 
 FaultCase make_fault_case(FaultPoint point, std::string_view platform, Overflow policy,
@@ -211,7 +282,11 @@ FaultCase make_fault_case(FaultPoint point, std::string_view platform, Overflow 
   made.point = point;
   made.platform = platform;
   made.policy = policy;
-  made.count = 1 + pick(usual_count(point));
+  if (point == kStopped) {
+    made.stop_point = static_cast<FaultPoint>(pick(static_cast<std::uint64_t>(FaultPoint::kDrain)));
+    made.stop_ms = static_cast<std::uint32_t>(pick(1000));  // the limit is 700
+  }
+  made.count = 1 + pick(usual_count(point == kStopped ? made.stop_point : point));
   if (on_host(point)) {
     made.action = FaultAction::kKill;
     const char* second[] = {"",
@@ -221,7 +296,9 @@ FaultCase make_fault_case(FaultPoint point, std::string_view platform, Overflow 
                             "kill@export:4",
                             "kill@report:1"};
     made.recover_fault = second[pick(6)];
-  } else {
+  } else if (point == kStopped) {
+    made.action = FaultAction::kStop;
+  } else if (point != kDiskFull) {
     const FaultAction actions[] = {FaultAction::kCrash, FaultAction::kKill, FaultAction::kHang};
     made.action = actions[pick(3)];
   }

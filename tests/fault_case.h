@@ -22,8 +22,17 @@ struct FaultCase {
   FaultAction action = FaultAction::kCrash;
   std::uint64_t count = 1;  // the fault comes the count-th time
   std::vector<std::string> run_flags;
-  std::string recover_fault;  // also in the first recovery; empty: none
+  std::string recover_fault;                        // also in the first recovery; empty: none
+  FaultPoint stop_point = FaultPoint::kPageSwitch;  // of kStopped
+  std::uint32_t stop_ms = 0;
 };
+
+// Rows of the campaign that are no place in the program: a disk that is full after `count` units,
+// and a device process that is stopped at one of its points and continued later.
+inline constexpr auto kDiskFull = static_cast<FaultPoint>(kFaultPointCount);
+inline constexpr auto kStopped = static_cast<FaultPoint>(kFaultPointCount + 1);
+inline constexpr std::uint32_t kFaultRowCount = kFaultPointCount + 2;
+std::string_view row_name(FaultPoint row);
 
 inline constexpr std::string_view kFaultPlatforms[] = {"sim", "a2a3sim", "a5sim"};
 inline constexpr Overflow kFaultPolicies[] = {Overflow::kWait, Overflow::kDrop,
@@ -31,7 +40,7 @@ inline constexpr Overflow kFaultPolicies[] = {Overflow::kWait, Overflow::kDrop,
 
 FaultCase make_fault_case(FaultPoint point, std::string_view platform, Overflow policy,
                           std::uint64_t seed);
-// ACTION@POINT:N
+// ACTION@POINT:N, or capture_limit=N
 std::string fault_text(const FaultCase& the_case);
 
 struct FaultOutcome {

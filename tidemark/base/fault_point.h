@@ -34,6 +34,7 @@ enum class FaultAction : std::uint32_t {
   kCrash,  // a signal, as from a bad address
   kKill,   // SIGKILL
   kHang,   // the thread never goes on
+  kStop,   // SIGSTOP: the process goes on when somebody continues it
 };
 
 class FaultPlan {
@@ -57,6 +58,7 @@ class FaultPlan {
   void happen() const {
     if (action_ == FaultAction::kCrash) ::raise(SIGSEGV);
     if (action_ == FaultAction::kKill) ::kill(::getpid(), SIGKILL);
+    if (action_ == FaultAction::kStop) ::kill(::getpid(), SIGSTOP);
     const timespec hour{.tv_sec = 3600, .tv_nsec = 0};
     while (action_ == FaultAction::kHang) ::nanosleep(&hour, nullptr);
   }

@@ -19,6 +19,7 @@ Expected<void> arm_fault(const std::string& text) {
   if (action == "crash") what = FaultAction::kCrash;
   if (action == "kill") what = FaultAction::kKill;
   if (action == "hang") what = FaultAction::kHang;
+  if (action == "stop") what = FaultAction::kStop;
   std::uint64_t count = 1;
   if (colon != std::string::npos) {
     const char* end = text.data() + text.size();
@@ -33,7 +34,7 @@ Expected<void> arm_fault(const std::string& text) {
     return {};
   }
   return failure(ErrorKind::kUsage,
-                 "--inject {}: it is crash|kill|hang@POINT:N, and the points are {}", text, known);
+                 "--inject {}: it is crash|kill|hang|stop@POINT:N, and the points are {}", text, known);
 }
 
 }  // namespace tidemark::cli

@@ -127,7 +127,7 @@ void bind_recorder_options(CLI::App& command, RunOptions& options) {
       .add_option("--inject", options.injections,
                   "Faults for tests: drain_pause_ms=N (once), drain_slow=N (microseconds per "
                   "page), drain_stop, capture_limit=N (bytes of a full disk); "
-                  "crash|kill|hang@POINT:N, the Nth time a process comes to "
+                  "crash|kill|hang|stop@POINT:N, the Nth time a process comes to "
                   "page_switch, publish, before_commit, mid_payload, flush (device), drain, "
                   "recovery, export, report (host)")
       ->group(group);

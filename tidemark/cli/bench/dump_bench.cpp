@@ -18,6 +18,7 @@
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
+#include "tidemark/session/output_directory.h"
 #include "workloads/wide_tensors.h"
 
 namespace tidemark::cli {
@@ -27,6 +28,7 @@ struct Sample {
   double dump_bytes_per_s = 0, plain_bytes_per_s = 0;
   double device_ns = 0, process_ns = 0;
   std::uint64_t bytes = 0, lost = 0, peak_bytes = 0, wrong = 0;
+  double sync_ns = 0;
 };
 
 // The same bytes, copied once and written: nothing of a recorder.
@@ -74,14 +76,23 @@ Expected<std::uint64_t> count_wrong(const std::string& directory, std::uint64_t&
   return wrong;
 }
 
+// What a run without --no-sync would have waited for.
+double sync_time_ns(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const std::uint64_t begin_ns = monotonic_ns();
+  if (fd.valid()) ::fdatasync(fd.get());
+  return static_cast<double>(monotonic_ns() - begin_ns);
+}
+
 Expected<Sample> take_sample(const DumpBenchOptions& options, const std::string& scratch) {
   Sample sample;
   const std::string directory = scratch + "/run";
   const auto ran = run_self({"tidemark", "run", "wide_tensors", "--case", options.case_name, "-p",
                              options.platform, "--dump-tensor", "--json", "--no-check",
                              "--pool-bytes", std::to_string(options.pool_bytes), "--export-limit",
-                             "0", "--output-prefix", directory});
+                             "0", "--no-sync", "--output-prefix", directory});
   if (!ran) return tl::unexpected(ran.error());
+  sample.sync_ns = sync_time_ns(directory + "/" + kCaptureFile);
   const auto report = parse_run_report(ran->out, "the output of 'tidemark run --json'");
   if (!report) return tl::unexpected(report.error());
   const LaneCounts total = report->total();
@@ -115,7 +126,7 @@ int bench_dump(const DumpBenchOptions& options) {
     return report_error(
         Error{ErrorKind::kFile,
               fmt::format("--dir {}: cannot make a directory there", options.directory)});
-  std::vector<double> ratios, dump, plain;
+  std::vector<double> ratios, dump, plain, syncs;
   Sample worst;
   for (std::uint32_t round = 0; round < options.rounds; ++round) {
     const auto sample = take_sample(options, scratch.path());
@@ -123,6 +134,7 @@ int bench_dump(const DumpBenchOptions& options) {
     ratios.push_back(sample->dump_bytes_per_s / sample->plain_bytes_per_s);
     dump.push_back(sample->dump_bytes_per_s);
     plain.push_back(sample->plain_bytes_per_s);
+    syncs.push_back(sample->sync_ns);
     worst.bytes = sample->bytes;
     worst.lost += sample->lost;
     worst.wrong += sample->wrong;
@@ -138,6 +150,7 @@ int bench_dump(const DumpBenchOptions& options) {
     put(json, "dump_bytes_per_second", rounded(median(dump)));
     put(json, "plain_bytes_per_second", rounded(median(plain)));
     put(json, "ratio", rounded(median(ratios)));
+    put(json, "sync_ms", rounded(median(syncs) / 1e6));
     put(json, "lost", worst.lost);
     put(json, "wrong", worst.wrong);
     put(json, "host_peak_bytes", worst.peak_bytes);
@@ -151,6 +164,8 @@ int bench_dump(const DumpBenchOptions& options) {
     print("  plain loop {:.2f} GB/s: copied once and written, on the same file system\n",
           median(plain) / 1e9);
     print("  ratio      {:.3f}\n", median(ratios));
+    print("  sync       {:.1f} ms more until the capture is on stable storage\n",
+          median(syncs) / 1e6);
   }
   return worst.lost == 0 && worst.wrong == 0 ? 0 : 4;
 }

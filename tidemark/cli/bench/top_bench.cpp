@@ -54,7 +54,7 @@ Expected<Sample> take_sample(const TopBenchOptions& options, const std::string& 
   const auto ran =
       run_self({"tidemark", "run", "synthetic_producer", "-p", options.platform, "--lanes",
                 std::to_string(options.lanes), "--records", std::to_string(options.records),
-                "--json", "--output-prefix", directory});
+                "--json", "--no-sync", "--output-prefix", directory});
   over = true;
   if (watcher.joinable()) watcher.join();
   std::error_code code;
