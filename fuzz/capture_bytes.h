@@ -138,8 +138,24 @@ inline void change_record_size(CaptureBytes& capture, SeededBits& bits) {
   }
 }
 
+inline bool is_text(const ChunkBytes& chunk) {
+  const auto type = static_cast<ChunkType>(chunk.header.type);
+  return type == ChunkType::kDescription || type == ChunkType::kNames ||
+         type == ChunkType::kOutcome || type == ChunkType::kHang;
+}
+
+// Where a string begins that is a value or the first of an array; from somewhere in the text on.
+inline std::size_t find_value(const std::vector<unsigned char>& text, SeededBits& bits) {
+  unsigned char before = 0;  // the last character that is no space
+  for (std::size_t at = text.empty() ? 0 : bits.below(text.size()); at < text.size(); ++at) {
+    if (text[at] == '"' && (before == ':' || before == '[')) return at + 1;
+    if (text[at] > ' ') before = text[at];
+  }
+  return text.size();
+}
+
 // Orders to a terminal in a text of a JSON chunk, as JSON writes them and as bytes.
-inline void insert_orders(std::vector<unsigned char>& payload, SeededBits& bits) {
+inline void insert_orders(CaptureBytes& capture, SeededBits& bits) {
   static constexpr std::string_view kOrders[] = {"\\u001b]0;owned\\u0007",
                                                  "\\u001b[31m",
                                                  "\\nsound\\r",
@@ -149,12 +165,17 @@ inline void insert_orders(std::vector<unsigned char>& payload, SeededBits& bits)
                                                  "\x9b[2J\xff",
                                                  "\x7f",
                                                  "\xe2\x80\xae"};
-  if (payload.empty()) return;
-  const auto from = payload.begin() + static_cast<std::ptrdiff_t>(bits.below(payload.size()));
-  const auto quote = std::find(from, payload.end(), '"');
-  if (quote == payload.end()) return;
-  const std::string_view orders = kOrders[bits.below(std::size(kOrders))];
-  payload.insert(quote + 1, orders.begin(), orders.end());
+  std::vector<ChunkBytes*> texts;
+  for (auto& chunk : capture.chunks)
+    if (is_text(chunk)) texts.push_back(&chunk);
+  if (texts.empty()) return;
+  for (std::uint64_t times = 1 + bits.below(8); times > 0; --times) {
+    auto& payload = texts[bits.below(texts.size())]->payload;
+    const std::size_t at = find_value(payload, bits);
+    if (at == payload.size()) continue;
+    const std::string_view orders = kOrders[bits.below(std::size(kOrders))];
+    payload.insert(payload.begin() + static_cast<std::ptrdiff_t>(at), orders.begin(), orders.end());
+  }
 }
 
 // One change that a checksum would not notice: everything behind it is laid out as a writer would.
@@ -196,7 +217,7 @@ inline void change_capture(CaptureBytes& capture, SeededBits& bits) {
     case 11:
       return change_record_size(capture, bits);
     case 12:
-      return insert_orders(chunk.payload, bits);
+      return insert_orders(capture, bits);
     default:
       if (bits.below(4) == 0) chunk.header.run_id = bits.below(3);
       capture.has_index = bits.below(2) == 0;

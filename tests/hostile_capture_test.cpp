@@ -163,6 +163,22 @@ TEST(HostileCapture, WithRightChecksumsItReachesEveryReaderAndCrashesNone) {
   EXPECT_GT(pages, 10'000u);
 }
 
+// What is printed is checked by run_capture_input; here, that the orders come that far.
+TEST(HostileCapture, OrdersToATerminalReachEveryCommandAndNoTerminal) {
+  const auto captures = sample_captures();
+  std::uint64_t shown = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SeededBits bits(seed);
+    CaptureBytes capture = parse_capture(captures[1 + seed % (captures.size() - 1)]);
+    insert_orders(capture, bits);
+    const auto printed =
+        run_capture_input(lay_out_capture(capture), std::size(kTextCommands)).printed;
+    shown += printed.find("?]0;owned?") != std::string::npos ||
+             printed.find("?[31m") != std::string::npos;
+  }
+  EXPECT_GT(shown, 20u);
+}
+
 TEST(HostileCapture, WithDamageItCrashesNoReader) {
   const auto captures = sample_captures();
   for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
