@@ -51,11 +51,9 @@ TEST_P(Freeze, OfAllProcessesForLongerThanTheLimitIsNoHang) {
 }
 
 TEST_P(Freeze, ARealHangIsFoundAfterwards) {
-  if (std::string_view(GetParam()) == "thread")
-    GTEST_SKIP() << "a hung kernel of this process cannot be ended";
-  const pid_t pid = start(fmt::format("run hang_kernel --enable-l2-swimlane "
+  const pid_t pid = start(fmt::format("run hang_kernel --enable-l2-swimlane --isolation {} "
                                       "--scheduler-timeout-ms {} --no-sync --output-prefix a",
-                                      kLimitMs),
+                                      GetParam(), kLimitMs),
                           "log.txt");
   sleep_us(500'000);
   const auto processes = family(pid);

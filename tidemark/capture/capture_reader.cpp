@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace tidemark {
 namespace {
@@ -120,7 +121,10 @@ Expected<void> CaptureReader::scan() {
   bool unsealed = false;
   while (offset < file_bytes_) {
     const std::uint64_t size = std::min(kScanBlockBytes, file_bytes_ - offset);
-    if (!read_at(offset, block.data(), size))
+    const bool whole = read_at(offset, block.data(), size);
+    // A writer that ends cuts the space it had allocated ahead.
+    if (!whole && live_ && has_shrunk()) continue;
+    if (!whole)
       return failure(ErrorKind::kFile, "read {} at {}: {}", path_, offset, std::strerror(errno));
     std::uint64_t at = 0;
     while (at < size) {
@@ -172,6 +176,13 @@ std::uint64_t CaptureReader::scan_chunk(const ChunkHeader& header) {
   }
   chunks_.push_back(entry);
   return chunk_span(header.payload_bytes);
+}
+
+bool CaptureReader::has_shrunk() {
+  struct stat info {};
+  if (::fstat(fd_.get(), &info) != 0) return false;
+  const auto bytes = static_cast<std::uint64_t>(info.st_size);
+  return std::exchange(file_bytes_, std::min(file_bytes_, bytes)) > bytes;
 }
 
 // A file that is being written grows while it is read.

@@ -55,6 +55,7 @@ class CaptureReader {
   bool header_at(std::uint64_t offset, ChunkHeader& header) const;
   std::uint64_t scan_chunk(const ChunkHeader& header);
   bool file_reaches(std::uint64_t end);
+  bool has_shrunk();
   static void note(std::vector<Damage>& list, std::uint64_t offset, std::uint64_t bytes,
                    std::string what);
 

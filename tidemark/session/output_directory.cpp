@@ -33,8 +33,9 @@ constexpr const char* kRunFiles[] = {
     "hang.txt",      "trace.pftrace",    "report.html"};
 
 bool is_run_file(const std::string& name) {
-  return std::find(std::begin(kRunFiles), std::end(kRunFiles), name) != std::end(kRunFiles) ||
-         (name.starts_with("run.json.") && name.ends_with(".part"));
+  return std::any_of(std::begin(kRunFiles), std::end(kRunFiles), [&](const std::string& file) {
+    return name == file || (name.starts_with(file + ".") && name.ends_with(".part"));
+  });
 }
 
 // Those who claim one directory come one after the other. Where a directory cannot be locked, the
