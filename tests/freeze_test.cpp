@@ -33,7 +33,7 @@ class Freeze : public Promise, public testing::WithParamInterface<const char*> {
 INSTANTIATE_TEST_SUITE_P(Isolations, Freeze, testing::Values("process", "thread"));
 
 TEST_P(Freeze, OfAllProcessesForLongerThanTheLimitIsNoHang) {
-  std::mt19937_64 random(7);
+  std::mt19937_64 random(first_seed() + 7);
   std::uint32_t stopped = 0;
   for (std::uint32_t round = 0; round < rounds(2, 50); ++round) {
     SCOPED_TRACE(round);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Test support for promises that need a whole machine around a run: small file systems, other
 // processes, other namespaces, stopped processes. With TIDEMARK_CAMPAIGN set in the environment the
-// tests repeat as often as a campaign does.
+// tests repeat as often as a campaign does; TIDEMARK_ROUNDS says how often, and TIDEMARK_SEED from
+// which seed on, so that a campaign can be spread over several processes.
 #pragma once
 
 #include <sched.h>
@@ -22,7 +23,13 @@
 namespace tidemark {
 
 inline std::uint32_t rounds(std::uint32_t usual, std::uint32_t campaign) {
+  if (const char* asked = std::getenv("TIDEMARK_ROUNDS"))
+    return static_cast<std::uint32_t>(std::strtoul(asked, nullptr, 10));
   return std::getenv("TIDEMARK_CAMPAIGN") != nullptr ? campaign : usual;
+}
+inline std::uint64_t first_seed() {
+  const char* asked = std::getenv("TIDEMARK_SEED");
+  return asked == nullptr ? 0 : std::strtoull(asked, nullptr, 10);
 }
 
 class Promise : public CommandLine {

@@ -10,13 +10,14 @@ class Rescue : public Promise, public testing::WithParamInterface<const char*> {
  protected:
   // Lanes that never come to their end; the launch is ended by its limit.
   std::string endless(std::uint64_t seed) const {
-    const char* policies[] = {"keep-last", "keep-last", "keep-last", "drop", "wait"};
+    // Lanes that are drained keep a run waiting for longer, so they are few.
+    const std::string_view policy = seed % 40 == 3 ? "drop" : seed % 40 == 7 ? "wait" : "keep-last";
     const char* platforms[] = {"sim", "a5sim"};
     return fmt::format(
         "run synthetic_producer -p {} --isolation {} --policy {} --lanes {} --page-bytes {} {} "
         "--keep-pages {} --seconds 600 --ignore-abort --op-timeout-ms {} --no-sync "
         "--output-prefix a --force",
-        platforms[seed % 2], GetParam(), policies[seed % 5], 1 + seed % 4, 1024u << seed % 7,
+        platforms[seed % 2], GetParam(), policy, 1 + seed % 4, 1024u << seed % 7,
         seed % 3 == 0 ? "--frame-bytes 5000" : "", 2 + seed % 6, 50 + seed % 100);
   }
 };
@@ -24,7 +25,7 @@ INSTANTIATE_TEST_SUITE_P(Isolations, Rescue, testing::Values("process", "thread"
 
 TEST_P(Rescue, OfProducersThatWriteAtFullSpeedClosesEveryLedger) {
   std::uint64_t rescued = 0;
-  for (std::uint64_t seed = 0; seed < rounds(6, 1000); ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + rounds(3, 1000); ++seed) {
     SCOPED_TRACE(endless(seed));
     const Finished done = run(endless(seed));
     ASSERT_EQ(done.exit_code, 3) << done.out << done.error;
