@@ -261,8 +261,7 @@ std::string_view row_name(FaultPoint row) {
 }
 
 std::string fault_text(const FaultCase& the_case) {
-  if (the_case.point == kDiskFull)
-    return fmt::format("capture_limit={}", kLeastCaptureBytes + the_case.count * kCaptureUnitBytes);
+  if (the_case.point == kDiskFull) return fmt::format("capture_limit={}", capture_limit(the_case));
   const char* action = the_case.action == FaultAction::kCrash  ? "crash"
                        : the_case.action == FaultAction::kKill ? "kill"
                        : the_case.action == FaultAction::kStop ? "stop"

@@ -5,6 +5,7 @@
 
 #include "tests/promise_fixture.h"
 #include "tidemark/capture/capture_writer.h"
+#include "tidemark/session/live_view.h"
 #include "tidemark/session/recording.h"
 
 namespace tidemark {
@@ -14,6 +15,9 @@ class Neighbours : public Promise {
  protected:
   static constexpr const char* kNamespace = "unshare -p -f -m --mount-proc sh -c ";
   static constexpr const char* kOwnShm = "mount -t tmpfs none /dev/shm && ";
+
+  // Until the file `go` is there: what is started one after the other begins together.
+  static constexpr const char* kTogether = "while [ ! -e go ]; do sleep 0.001; done;";
 
   static bool may_unshare() {
     return std::system("unshare -p -f -m --mount-proc true >/dev/null 2>&1") == 0;
@@ -27,9 +31,11 @@ class Neighbours : public Promise {
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
             read(path("other.txt")), read(path("other_error.txt"))};
   }
+  // A page was taken: the capture has its description and more.
   bool drains(const std::string& name) const {
-    std::error_code code;
-    return fs::file_size(path(name) + "/capture.tide", code) > 0 && !code;
+    auto live = LiveRun::attach(path(name));
+    const auto view = live ? live->look() : std::nullopt;
+    return view && view->drained_pages > 0;
   }
   // Replaces a text in a run.json.
   void edit_report(const std::string& name, const std::string& key, const std::string& value) {
@@ -49,7 +55,8 @@ TEST_F(Neighbours, RunsThatStartTogetherWithDefaultNamesNeverMeet) {
     std::vector<pid_t> started;
     for (int i = 0; i < kAtOnce; ++i)
       started.push_back(start("run synthetic_producer --lanes 1 --records 2000 --no-sync",
-                              fmt::format("log{}.txt", i)));
+                              fmt::format("log{}.txt", i), kTogether));
+    std::ofstream(path("go")) << "now";
     for (int i = 0; i < kAtOnce; ++i)
       EXPECT_EQ(finish(started[static_cast<std::size_t>(i)]), 0)
           << read(path(fmt::format("log{}.txt", i)));
@@ -65,6 +72,7 @@ TEST_F(Neighbours, RunsThatStartTogetherWithDefaultNamesNeverMeet) {
     }
     EXPECT_EQ(ids.size(), static_cast<std::size_t>(kAtOnce));
     fs::remove_all(path("outputs"));
+    fs::remove(path("go"));
   }
   EXPECT_EQ(runs, rounds(3, 50) * kAtOnce);
 }
@@ -79,7 +87,7 @@ TEST_F(Neighbours, OfTwoRunsThatStartInOneDirectoryOneWinsAndTheOtherNamesIt) {
     std::vector<pid_t> started;
     for (int i = 0; i < 2; ++i)
       started.push_back(
-          start(fmt::format("run synthetic_producer --lanes 1 --records 20000 --rate 100000 "
+          start(fmt::format("run synthetic_producer --lanes 1 --records 40000 --rate 100000 "
                             "--no-sync --output-prefix a {}",
                             force ? "--force" : ""),
                 fmt::format("log{}.txt", i)));
@@ -93,7 +101,8 @@ TEST_F(Neighbours, OfTwoRunsThatStartInOneDirectoryOneWinsAndTheOtherNamesIt) {
     EXPECT_NE(said.find(fmt::format("host process {}", started[static_cast<std::size_t>(winner)])),
               std::string::npos)
         << said;
-    EXPECT_EQ(report->total().delivered, 20'002u);
+    EXPECT_EQ(report->total().delivered, 40'002u);
+    fs::remove(path("go"));
     EXPECT_EQ(run("check a").exit_code, 0);
     for (int i = 0; i < 2; ++i) fs::remove(path(fmt::format("log{}.txt", i)));
     fs::remove_all(path("a"));

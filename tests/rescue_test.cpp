@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole runs that are ended while their producers write at full speed and listen to nobody: what was
-// written is collected from under them, and every ledger closes.
+// Whole runs that are ended while their producers write at full speed and listen to nobody: what
+// was written is collected from under them, and every ledger closes.
 #include "tests/promise_fixture.h"
 
 namespace tidemark {

@@ -34,7 +34,8 @@ Expected<void> arm_fault(const std::string& text) {
     return {};
   }
   return failure(ErrorKind::kUsage,
-                 "--inject {}: it is crash|kill|hang|stop@POINT:N, and the points are {}", text, known);
+                 "--inject {}: it is crash|kill|hang|stop@POINT:N, and the points are {}", text,
+                 known);
 }
 
 }  // namespace tidemark::cli

@@ -277,8 +277,16 @@ RecoverResult finish_recovery(RecoverResult result, const std::string& directory
   RunReport& report = result.report;
   report.status = "recovered";
   if (options.export_artifacts)
-    if (auto exported = options.export_artifacts(directory, report); !exported)
-      result.file_error = exported.error().message;
+    if (auto exported = options.export_artifacts(directory, report); !exported) {
+      if (exported.error().kind == ErrorKind::kFile)
+        result.file_error = exported.error().message;
+      else
+        report.warnings.push_back({.code = 0,
+                                   .name = "NOT_EXPORTED",
+                                   .error_class = "warning",
+                                   .message = exported.error().message,
+                                   .hint = "the capture has too little to make artifacts of"});
+    }
   fault_point(FaultPoint::kReport);
   report.region_path.clear();
   report.exit_code = result.exit_code = decide_exit_code(report, result.file_error);
