@@ -129,7 +129,7 @@ TEST_P(KeepLast, ClosesWhileItsPagesAreReopened) {
   const RunningProducer producer(region.view(), GetParam().framed);
   producer.wait_for_pages(100);
   std::uint64_t round = 0;
-  for (; round < rounds() || (reopened_ < 20 && round < 100 * rounds()); ++round) {
+  for (; round < rounds() || (reopened_ < 20 && round < 20 * rounds()); ++round) {
     KeepingSink sink;
     std::vector<LaneLedger> ledgers{LaneLedger(Overflow::kKeepLast)};
     collect(region, sink, ledgers);
@@ -147,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(Lanes, KeepLast,
 class Circulating : public RunningProducerTest {};
 // The producer has pages in hand and goes on opening them under the reading.
 TEST_P(Circulating, ClosesWhileItOpensPagesItHolds) {
-  for (std::uint64_t round = 0; round < rounds() || (later_pages_ < 20 && round < 100 * rounds());
+  for (std::uint64_t round = 0; round < rounds() || (later_pages_ < 20 && round < 20 * rounds());
        ++round) {
     RegionRequest wide = request();
     wide.pool_bytes = 512 * 1024;

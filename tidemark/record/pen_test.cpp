@@ -91,8 +91,10 @@ TEST_F(PenTest, APageThatIsTooOldIsHandedOverOnlyWhenNoPenIsOut) {
   region_.hand(0, 1);
   SpanRecorder recorder(&region_.view(), 0);
   {
+    for (std::uint64_t number = 0; number < 2; ++number)
+      ASSERT_TRUE(recorder.write(span_of(number)));
     Pen pen(recorder);
-    for (std::uint64_t number = 0; number < 5; ++number) ASSERT_TRUE(pen.write(span_of(number)));
+    for (std::uint64_t number = 2; number < 5; ++number) ASSERT_TRUE(pen.write(span_of(number)));
     ManualEnv::ticks += std::uint64_t{1} << 46;
     recorder.now();
     EXPECT_FALSE(region_.take(0));
