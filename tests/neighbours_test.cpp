@@ -90,7 +90,8 @@ TEST_F(Neighbours, OfTwoRunsThatStartInOneDirectoryOneWinsAndTheOtherNamesIt) {
           start(fmt::format("run synthetic_producer --lanes 1 --records 40000 --rate 100000 "
                             "--no-sync --output-prefix a {}",
                             force ? "--force" : ""),
-                fmt::format("log{}.txt", i)));
+                fmt::format("log{}.txt", i), kTogether));
+    std::ofstream(path("go")) << "now";
     int codes[2] = {finish(started[0]), finish(started[1])};
     const int winner = codes[0] == 0 ? 0 : 1;
     EXPECT_EQ(codes[winner], 0);
