@@ -2,7 +2,6 @@
 // A host is killed while it collects from a device that goes on: pages that it took open grow
 // afterwards. The recovery takes them again, and every record is there once. A simulated device is
 // held still while it is collected from, so the test lets it go on, as a GPU would.
-#include <signal.h>
 #include <unistd.h>
 
 #include <map>
@@ -10,23 +9,12 @@
 
 #include "tests/command_line_fixture.h"
 #include "tidemark/capture/page_chunks.h"
-#include "tidemark/session/dead_region.h"
 
 namespace tidemark {
 namespace {
 
 class GrownPage : public CommandLine {
  protected:
-  void continue_device(const std::string& run) const {
-    const auto report = read_run_report(path(run));
-    ASSERT_TRUE(report);
-    auto file = open_region_file(region_path(report->run_id), RegionLock::kNone);
-    ASSERT_TRUE(file) << file.error().message;
-    const auto port = RegionPort::open(*file, Transport::kCopied);
-    ASSERT_TRUE(port);
-    ASSERT_TRUE(is_stopped(device_of(*port))) << "it was held";
-    ::kill(static_cast<pid_t>(device_of(*port).pid), SIGCONT);
-  }
   // Pages that are in the capture more than once.
   std::size_t pages_taken_twice(const std::string& run) const {
     auto reader = CaptureReader::open(path(run + "/capture.tide")).value();
@@ -46,9 +34,9 @@ TEST_F(GrownPage, IsTakenAgainByTheRecovery) {
     const std::string begin = "run synthetic_producer --lanes 2 --rate 400 --seconds 20" + frames;
     const Finished killed = run(begin +
                                 " --ignore-abort --op-timeout-ms 600 --inject kill@recovery:3 "
+                                "--inject no_hold "
                                 "--output-prefix grown --force");
     ASSERT_EQ(killed.exit_code, 137) << killed.error;
-    continue_device("grown");
     ::usleep(1'500'000);  // the device has a while before its supervisor ends it
     const Finished recovered = run("recover grown");
     ASSERT_EQ(recovered.exit_code, 0) << recovered.out << recovered.error;

@@ -56,14 +56,14 @@ Expected<void> parse_injections(const std::vector<std::string>& faults, RunReque
     const auto equals = fault.find('=');
     const std::string name = fault.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : fault.substr(equals + 1);
-    if (name == "drain_stop") {
-      inject.stop = true;
+    if (name == "drain_stop" || name == "no_hold") {
+      (name == "no_hold" ? request.hold_device : inject.stop) = name == "drain_stop";
       continue;
     }
     if (name != "drain_pause_ms" && name != "drain_slow" && name != "capture_limit")
       return failure(ErrorKind::kUsage,
                      "--inject {}: known faults are drain_pause_ms=N, drain_slow=N, drain_stop, "
-                     "capture_limit=N and ACTION@POINT:N",
+                     "no_hold, capture_limit=N and ACTION@POINT:N",
                      fault);
     const auto number = parse_number(value, fault);
     if (!number) return tl::unexpected(number.error());
@@ -126,7 +126,8 @@ void bind_recorder_options(CLI::App& command, RunOptions& options) {
   command
       .add_option("--inject", options.injections,
                   "Faults for tests: drain_pause_ms=N (once), drain_slow=N (microseconds per "
-                  "page), drain_stop, capture_limit=N (bytes of a full disk); "
+                  "page), drain_stop, no_hold (the device goes on while it is collected), "
+                  "capture_limit=N (bytes of a full disk); "
                   "crash|kill|hang|stop@POINT:N, the Nth time a process comes to "
                   "page_switch, publish, before_commit, mid_payload, flush (device), drain, "
                   "recovery, export, report (host)")

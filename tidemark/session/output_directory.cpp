@@ -66,7 +66,7 @@ bool holds_run(const std::string& path) {
 // Also of a run that has only its run.json yet.
 bool may_be_going_on(const RunReport& report) {
   if (report.status != "running") return false;
-  const HostIs host = look_for_host(report);
+  const HostIs host = look_for_host(report, false);
   return host == HostIs::kAlive || host == HostIs::kUnknown;
 }
 

@@ -23,11 +23,13 @@ bool is_gone(const ProcessIdentity& host) {
   return true;
 }
 
-HostIs look_for_host(const RunReport& report) {
-  if (report.boot_id == boot_id())
-    return report.pid_namespace != 0 && report.pid_namespace != pid_namespace() ? HostIs::kUnknown
-           : is_gone(report.host)                                               ? HostIs::kGone
-                                                                                : HostIs::kAlive;
+HostIs look_for_host(const RunReport& report, bool patient) {
+  if (report.boot_id == boot_id()) {
+    if (report.pid_namespace != 0 && report.pid_namespace != pid_namespace())
+      return HostIs::kUnknown;
+    const bool gone = patient ? is_gone(report.host) : !is_alive(report.host);
+    return gone ? HostIs::kGone : HostIs::kAlive;
+  }
   // The same machine, started again: nothing of that boot is left.
   return report.host_id == host_id() && report.host_name == host_name() ? HostIs::kOfOldBoot
                                                                         : HostIs::kUnknown;

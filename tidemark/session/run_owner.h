@@ -15,7 +15,8 @@ enum class HostIs {
   kOfOldBoot,  // and nothing of that boot is left
   kUnknown,
 };
-HostIs look_for_host(const RunReport& report);
+// `patient`: a process that was killed a moment ago may be seen for a little longer.
+HostIs look_for_host(const RunReport& report, bool patient = true);
 
 // True if the process is gone, also if it is only a moment later.
 bool is_gone(const ProcessIdentity& host);

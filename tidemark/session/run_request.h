@@ -73,7 +73,8 @@ struct RunRequest {
   std::optional<std::uint32_t> op_timeout_ms;  // 0: none; unset: the platform's
   DrainInjection inject;
   std::uint64_t capture_limit = 0;  // a fault for tests: the capture finds no more space than this
-  bool check_results = true;        // with the workload's golden reference
+  bool hold_device = true;    // for tests: false, and it goes on while it is collected, as a GPU
+  bool check_results = true;  // with the workload's golden reference
 
   WorkloadLaunch launch;
 

@@ -91,7 +91,7 @@ Expected<RunResult> run_session(const RunRequest& request) {
     note_clock(**device, run);
   }
   // Nothing moves under the reader where the device can be held still.
-  const bool still_runs = !ending.exit && !(*device)->hold();
+  const bool still_runs = !ending.exit && !(request.hold_device && (*device)->hold());
   if (still_runs && request.platform->transport == Transport::kPulled)
     wait_until_rescued(run.port(), kRescueMs);
   run.collect(!ended_well(ending.exit), still_runs ? Producers::kMayRun : Producers::kGone);
