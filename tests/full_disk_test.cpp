@@ -23,6 +23,8 @@ struct Filling {
   std::uint64_t produced;  // 0: the workload decides
 };
 
+void PrintTo(const Filling& filling, std::ostream* out) { *out << filling.name; }
+
 constexpr Filling kFillings[] = {
     {"Pages64K", "synthetic_producer --lanes 2 --records 3500000", 7'000'002},
     {"Pages1M", "synthetic_producer --lanes 2 --records 3500000 --page-bytes 1048576", 7'000'002},

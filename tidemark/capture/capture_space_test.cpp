@@ -39,6 +39,9 @@ struct WayToWrite {
   std::uint64_t direct_from_bytes;
   bool may_map;
 };
+void PrintTo(const WayToWrite& way, std::ostream* out) {
+  *out << (way.may_map ? "mapped" : "called") << " from " << way.direct_from_bytes;
+}
 
 class CaptureSpaceTest : public testing::TestWithParam<WayToWrite> {
  protected:

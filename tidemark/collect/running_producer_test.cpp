@@ -28,6 +28,7 @@ struct Case {
   Overflow overflow;
   bool framed;
 };
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 
 std::uint64_t rounds() { return std::getenv("TIDEMARK_CAMPAIGN") != nullptr ? 2000 : 100; }
 
@@ -120,6 +121,15 @@ class RunningProducerTest : public testing::TestWithParam<Case> {
     ASSERT_EQ(again.counts().overwritten, live.overwritten);
   }
 
+  // How often the race really came is luck on a loaded machine: a campaign insists on it, and
+  // leftover_pages_test makes each of them by hand.
+  static void expect_met(std::uint64_t times, std::uint64_t least, const char* what) {
+    RecordProperty("met", std::to_string(times));
+    if (std::getenv("TIDEMARK_CAMPAIGN") != nullptr) {
+      EXPECT_GE(times, least) << what;
+    }
+  }
+
   std::uint64_t pages_ = 0, reopened_ = 0, later_pages_ = 0, later_drops_ = 0;
 };
 
@@ -135,7 +145,7 @@ TEST_P(KeepLast, ClosesWhileItsPagesAreReopened) {
     collect(region, sink, ledgers);
     if (testing::Test::HasFailure()) FAIL() << "round " << round;
   }
-  EXPECT_GE(reopened_, 20u) << "pages changed under the reader";
+  expect_met(reopened_, 20, "pages changed under the reader");
   EXPECT_GE(pages_, rounds());
   RecordProperty("rounds", std::to_string(round));
 }
@@ -162,7 +172,7 @@ TEST_P(Circulating, ClosesWhileItOpensPagesItHolds) {
     collect(region, sink, ledgers);
     if (testing::Test::HasFailure()) FAIL() << "round " << round;
   }
-  EXPECT_GE(later_pages_, 20u) << "pages were opened after the words were read";
+  expect_met(later_pages_, 20, "pages were opened after the words were read");
 }
 
 // As a session ends: drained, aborted, collected; the producer is refused all the time.
@@ -184,7 +194,7 @@ TEST_P(Circulating, ClosesWhileItIsRefused) {
     collect(region, sink, drainer.ledgers());
     if (testing::Test::HasFailure()) FAIL() << "round " << round;
   }
-  EXPECT_GE(later_drops_, 3u) << "reasons were counted after the total was read";
+  expect_met(later_drops_, 3, "reasons were counted after the total was read");
 }
 INSTANTIATE_TEST_SUITE_P(Lanes, Circulating,
                          testing::Values(Case{"WaitRecords", Overflow::kWait, false},
