@@ -3,9 +3,12 @@
 // the way the host is told, and can be ended by force.
 #include <poll.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -62,6 +65,49 @@ class SimDeviceTest : public testing::Test {
   RegionMapping mapping_;
   RegionView view_;
 };
+
+TEST_F(SimDeviceTest, SignalsDuringALaunchAreNoAnswer) {
+  struct sigaction action {
+  }, old{};
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART;  // which does not restart a poll
+  ASSERT_EQ(::sigaction(SIGALRM, &action, &old), 0);
+  const itimerval often{.it_interval = {0, 100}, .it_value = {0, 100}};
+  const itimerval never{};
+  for (int i = 0; i < 50; ++i) {
+    const auto device = open(Isolation::kProcess);
+    ASSERT_EQ(::setitimer(ITIMER_REAL, &often, nullptr), 0);
+    const auto launched = launch(*device, kUntilStop);
+    ::setitimer(ITIMER_REAL, &never, nullptr);
+    ASSERT_TRUE(launched) << launched.error().message;
+    EXPECT_TRUE(device->reset());
+  }
+  ::sigaction(SIGALRM, &old, nullptr);
+}
+
+TEST_F(SimDeviceTest, AProcessThatSomebodyStoppedIsSeenAsHeld) {
+  const auto device = open(Isolation::kProcess);
+  ASSERT_TRUE(launch(*device, kNeverReturn));
+  EXPECT_FALSE(device->is_held());
+  EXPECT_TRUE(device->hold());
+  EXPECT_TRUE(device->is_held());
+  EXPECT_FALSE(device->wait(0));
+  EXPECT_TRUE(device->reset()) << "a stopped process can be ended";
+  EXPECT_FALSE(device->is_held());
+}
+
+TEST(SupervisorTest, IsNotForkedBesideThreads) {
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    while (!over) ::usleep(1000);
+  });
+  const auto started = Supervisor::start();
+  over = true;
+  other.join();
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().kind, ErrorKind::kUsage);
+  EXPECT_NE(started.error().message.find("thread"), std::string::npos) << started.error().message;
+}
 
 TEST_F(SimDeviceTest, AProgramRunsInAProcessOfItsOwnAndItsRecordsAreInTheRegion) {
   const auto device = open(Isolation::kProcess);

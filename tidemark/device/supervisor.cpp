@@ -168,13 +168,13 @@ class SupervisorLoop {
 }  // namespace
 
 Expected<void> Supervisor::start() {
-  CHECK(instance() == nullptr);
   // A thread that holds a lock at the fork would leave it locked in every device process.
   if (const std::size_t threads = thread_count(); threads > 1)
     return failure(ErrorKind::kUsage,
                    "the supervisor must be started before any thread: this process has {}; call "
                    "Supervisor::start() first in main, or ask for thread isolation",
                    threads);
+  CHECK(instance() == nullptr);
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
     return failure(ErrorKind::kDevice, "socketpair for the supervisor: {}", std::strerror(errno));
