@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <string>
 
+#include "tidemark/base/uninterrupted.h"
 #include "tidemark/base/unique_fd.h"
 
 namespace tidemark {
@@ -34,7 +35,9 @@ inline mode_t directory_mode() {
 // Opens with O_CREAT, O_CLOEXEC and `flags`. Not valid, with errno, if the system refuses. The file
 // is private until it has its mode: nobody opens it in between.
 [[nodiscard]] inline UniqueFd create_file(const std::string& path, int flags) {
-  UniqueFd fd(::open(path.c_str(), O_CREAT | O_CLOEXEC | flags, kPrivateFileMode & file_mode()));
+  UniqueFd fd(uninterrupted([&] {
+    return ::open(path.c_str(), O_CREAT | O_CLOEXEC | flags, kPrivateFileMode & file_mode());
+  }));
   if (!fd.valid() || ::fchmod(fd.get(), file_mode()) == 0) return fd;
   const int code = errno;
   fd.reset();

@@ -14,13 +14,12 @@
 #include "tidemark/base/align.h"
 #include "tidemark/base/check.h"
 #include "tidemark/base/monotonic_clock.h"
+#include "tidemark/base/uninterrupted.h"
 
 namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kBlockBytes = 4096;
-constexpr std::uint64_t kSmallStepBytes = 512ull << 10;
-constexpr std::uint64_t kAheadMinBytes = 256ull << 10;
 constexpr std::uint64_t kFaultedFromBytes = 2ull << 20;  // a small run pays for what it touches
 constexpr std::uint64_t kLargeStepBytes = 4ull << 20;
 constexpr std::uint64_t kReleaseLagBytes = 8ull << 20;
@@ -40,14 +39,16 @@ bool holds_allocated_space(int fd) {
 // posix_fallocate would imitate what a file system cannot do by writing zeros, beside writers that
 // are at the same place.
 int allocate(int fd, std::uint64_t from, std::uint64_t bytes) {
-  while (::fallocate(fd, 0, static_cast<off_t>(from), static_cast<off_t>(bytes)) != 0)
-    if (errno != EINTR) return errno;
-  return 0;
+  const int result = uninterrupted(
+      [&] { return ::fallocate(fd, 0, static_cast<off_t>(from), static_cast<off_t>(bytes)); });
+  return result == 0 ? 0 : errno;
 }
 
 bool punch(int fd, std::uint64_t from, std::uint64_t bytes) {
-  return bytes == 0 || ::fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                                   static_cast<off_t>(from), static_cast<off_t>(bytes)) == 0;
+  return bytes == 0 || uninterrupted([&] {
+                         return ::fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                            static_cast<off_t>(from), static_cast<off_t>(bytes));
+                       }) == 0;
 }
 
 }  // namespace
@@ -165,8 +166,8 @@ int CaptureSpace::write_all(Bytes first, Bytes second, std::uint64_t offset) {
   while (!first.empty() || !second.empty()) {
     const iovec parts[] = {{const_cast<unsigned char*>(first.data()), first.size()},
                            {const_cast<unsigned char*>(second.data()), second.size()}};
-    const ssize_t put = ::pwritev(fd_.get(), parts, 2, static_cast<off_t>(offset));
-    if (put < 0 && errno == EINTR) continue;
+    const ssize_t put =
+        uninterrupted([&] { return ::pwritev(fd_.get(), parts, 2, static_cast<off_t>(offset)); });
     if (put <= 0) return put == 0 ? ENOSPC : errno;
     const auto done = static_cast<std::size_t>(put);
     offset += done;
@@ -253,7 +254,7 @@ bool CaptureSpace::make_ready(std::unique_lock<std::mutex>& lock, std::uint64_t 
 // In proportion to what was written: a small run allocates little.
 std::uint64_t CaptureSpace::ahead_bytes() const {
   return options_.reserve_bytes +
-         std::clamp(next_ - begin_, kAheadMinBytes, options_.ahead_max_bytes);
+         std::clamp(next_ - begin_, options_.ahead_min_bytes, options_.ahead_max_bytes);
 }
 
 void CaptureSpace::run_helper() {
@@ -276,7 +277,7 @@ void CaptureSpace::run_helper() {
 void CaptureSpace::allocate_next(std::unique_lock<std::mutex>& lock) {
   const std::uint64_t from = ready_;
   const bool large = from - begin_ / kBlockBytes * kBlockBytes >= kLargeStepBytes * 2;
-  std::uint64_t step = large ? kLargeStepBytes : kSmallStepBytes;
+  std::uint64_t step = large ? kLargeStepBytes : options_.step_bytes;
   const std::uint64_t written = next_;
   lock.unlock();
   while (from + step > limit_bytes_ && step > kBlockBytes) step /= 2;
@@ -321,14 +322,15 @@ void CaptureSpace::stop_helper() {
 
 Expected<void> CaptureSpace::cut() {
   stop_helper();
-  if (::ftruncate(fd_.get(), static_cast<off_t>(next_)) != 0)
+  if (uninterrupted([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(next_)); }) != 0)
     return file_failure("truncate", path_);
   punch(fd_.get(), reserve_from_, reserve_to_ - reserve_from_);
   return {};
 }
 
 Expected<void> CaptureSpace::sync() {
-  if (::fdatasync(fd_.get()) != 0) return file_failure("sync", path_);
+  if (uninterrupted([&] { return ::fdatasync(fd_.get()); }) != 0)
+    return file_failure("sync", path_);
   return {};
 }
 

@@ -28,9 +28,11 @@ namespace tidemark {
 class CaptureSpace {
  public:
   struct Options {
-    std::uint64_t ahead_max_bytes = 16ull << 20;  // kept ready before the writers, at most
-    std::uint64_t reserve_bytes = 256ull << 10;   // kept for the closing chunks of a full disk
-    std::uint64_t mapping_bytes = 1ull << 40;     // address space, not memory
+    std::uint64_t step_bytes = 512ull << 10;       // what a small file grows by
+    std::uint64_t ahead_min_bytes = 256ull << 10;  // kept ready before the writers
+    std::uint64_t ahead_max_bytes = 16ull << 20;
+    std::uint64_t reserve_bytes = 256ull << 10;  // kept for the closing chunks of a full disk
+    std::uint64_t mapping_bytes = 1ull << 40;    // address space, not memory
     std::uint64_t direct_from_bytes = 32ull
                                       << 20;  // of file; a smaller one is never written directly
     std::uint32_t retry_ms = 100;             // a full disk is asked again after so long

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <vector>
 
+#include "tidemark/base/uninterrupted.h"
+
 namespace tidemark {
 namespace {
 
@@ -24,8 +26,14 @@ Expected<void> write_plan(const RegionFile& file, const RegionPlan& plan) {
   for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane)
     std::memcpy(head.data() + plan.layout.lane_offset(static_cast<LaneIndex>(lane)),
                 &plan.lanes[lane], sizeof(LanePlan));
-  if (::pwrite(file.fd.get(), head.data(), head.size(), 0) != static_cast<ssize_t>(head.size()))
-    return file_failure("write", file.path);
+  for (std::size_t done = 0; done < head.size();) {
+    const ssize_t put = uninterrupted([&] {
+      return ::pwrite(file.fd.get(), head.data() + done, head.size() - done,
+                      static_cast<off_t>(done));
+    });
+    if (put <= 0) return file_failure("write", file.path);
+    done += static_cast<std::size_t>(put);
+  }
   return {};
 }
 
@@ -54,9 +62,11 @@ Expected<RegionFile> create_region_file(const RegionPlan& plan) {
 Expected<RegionFile> allocate_region_file(const RegionPlan& plan) {
   RegionFile file{
       .fd = {}, .path = region_path(plan.identity.run_id), .bytes = plan.layout.total_bytes};
-  file.fd.reset(::open(kRegionDirectory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  file.fd.reset(uninterrupted(
+      [&] { return ::open(kRegionDirectory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); }));
   if (!file.fd.valid()) return file_failure("create", file.path);
-  const int code = ::posix_fallocate(file.fd.get(), 0, static_cast<off_t>(file.bytes));
+  int code = EINTR;
+  while (code == EINTR) code = ::posix_fallocate(file.fd.get(), 0, static_cast<off_t>(file.bytes));
   if (code != 0)
     return failure(ErrorKind::kFile, "allocate {} bytes of {}: {} ({})", file.bytes, file.path,
                    std::strerror(code),
@@ -84,7 +94,8 @@ Expected<RegionFile> open_region_file(const std::string& path, RegionLock lock) 
   if (const char* reason = why_foreign(info))
     return failure(ErrorKind::kUsage, "{} is not yours: {}", path, reason);
   const int access = lock == RegionLock::kNone ? O_RDONLY : O_RDWR;
-  file.fd.reset(::open(path.c_str(), access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  file.fd.reset(uninterrupted(
+      [&] { return ::open(path.c_str(), access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC); }));
   if (!file.fd.valid()) return file_failure("open", path);
   if (::fstat(file.fd.get(), &info) != 0) return file_failure("stat", path);
   if (const char* reason = why_foreign(info))

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "tidemark/base/file_mode.h"
+#include "tidemark/base/uninterrupted.h"
 #include "tidemark/base/unique_fd.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/identity_json.h"
@@ -122,11 +123,12 @@ Expected<ReportFile> ReportFile::reserve(const std::string& directory, std::uint
   file.fd_ = create_file(file.part_, O_WRONLY | O_TRUNC | O_NOFOLLOW);
   if (!file.fd_.valid()) return file_failure("create", file.part_);
   const std::uint64_t bytes = kReportBytes + lanes * kReportBytesPerLane;
-  while (::fallocate(file.fd_.get(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)) != 0) {
-    if (errno == EINTR) continue;
-    if (errno == EOPNOTSUPP || errno == ENOSYS) break;  // then the disk must have room at the end
+  const int allocated = uninterrupted([&] {
+    return ::fallocate(file.fd_.get(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes));
+  });
+  // Where nothing can be allocated the disk must have room at the end.
+  if (allocated != 0 && errno != EOPNOTSUPP && errno != ENOSYS)
     return file_failure("allocate", file.part_);
-  }
   return file;
 }
 
@@ -148,13 +150,13 @@ void ReportFile::discard() {
 Expected<void> ReportFile::write(const RunReport& report) {
   const std::string text = to_json(report) + "\n";
   for (std::size_t done = 0; done < text.size();) {
-    const ssize_t put =
-        ::pwrite(fd_.get(), text.data() + done, text.size() - done, static_cast<off_t>(done));
-    if (put < 0 && errno == EINTR) continue;
+    const ssize_t put = uninterrupted([&] {
+      return ::pwrite(fd_.get(), text.data() + done, text.size() - done, static_cast<off_t>(done));
+    });
     if (put <= 0) return file_failure("write", part_);
     done += static_cast<std::size_t>(put);
   }
-  if (::ftruncate(fd_.get(), static_cast<off_t>(text.size())) != 0)
+  if (uninterrupted([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(text.size())); }) != 0)
     return file_failure("truncate", part_);
   return {};
 }
@@ -177,14 +179,16 @@ Expected<void> ReportFile::put_first(const RunReport& report) {
 
 Expected<void> ReportFile::replace(const RunReport& report, bool sync) {
   if (auto written = write(report); !written) return written;
-  if (sync && ::fsync(fd_.get()) != 0) return file_failure("sync", part_);
+  if (sync && uninterrupted([&] { return ::fsync(fd_.get()); }) != 0)
+    return file_failure("sync", part_);
   if (::rename(part_.c_str(), (directory_ + "/run.json").c_str()) != 0)
     return file_failure("rename", part_);
   fd_.reset();
   if (!sync) return {};
   // The new name itself. A file system that cannot sync a directory has nothing to lose there.
   const UniqueFd directory(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.valid() && ::fsync(directory.get()) != 0 && errno == EIO)
+  if (directory.valid() && uninterrupted([&] { return ::fsync(directory.get()); }) != 0 &&
+      errno == EIO)
     return file_failure("sync", directory_);
   return {};
 }
