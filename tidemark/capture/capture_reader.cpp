@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "tidemark/base/uninterrupted.h"
+
 namespace tidemark {
 namespace {
 
@@ -40,7 +42,8 @@ Expected<CaptureReader> CaptureReader::open(const std::string& path, Open how) {
   CaptureReader reader;
   reader.path_ = path;
   reader.live_ = how == Open::kLive;
-  reader.fd_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  reader.fd_.reset(
+      uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
   if (!reader.fd_.valid()) return file_failure("open", path);
   struct stat info {};
   if (::fstat(reader.fd_.get(), &info) != 0) return file_failure("stat", path);
@@ -70,8 +73,10 @@ bool CaptureReader::read_at(std::uint64_t offset, void* to, std::uint64_t bytes)
   if (offset > file_bytes_ || bytes > file_bytes_ - offset) return false;
   auto* target = static_cast<unsigned char*>(to);
   for (std::uint64_t done = 0; done < bytes;) {
-    const ssize_t got =
-        ::pread(fd_.get(), target + done, bytes - done, static_cast<off_t>(offset + done));
+    const ssize_t got = uninterrupted([&] {
+      return ::pread(fd_.get(), target + done, bytes - done, static_cast<off_t>(offset + done));
+    });
+    if (got < 0) read_error_ = errno;
     if (got <= 0) return false;
     done += static_cast<std::uint64_t>(got);
   }
@@ -124,8 +129,7 @@ Expected<void> CaptureReader::scan() {
     const bool whole = read_at(offset, block.data(), size);
     // A writer that ends cuts the space it had allocated ahead.
     if (!whole && live_ && has_shrunk()) continue;
-    if (!whole)
-      return failure(ErrorKind::kFile, "read {} at {}: {}", path_, offset, std::strerror(errno));
+    if (!whole) return unreadable(offset);
     std::uint64_t at = 0;
     while (at < size) {
       const std::uint64_t left = std::min<std::uint64_t>(size - at, kChunkAlign);
@@ -145,6 +149,8 @@ Expected<void> CaptureReader::scan() {
           note(damage_, offset + at, left, "bytes that are no chunk");
         at += left;
       }
+      // Not damage: another reader may find it.
+      if (read_error_ != 0) return unreadable(offset + at);
     }
     offset += at;
   }
@@ -152,6 +158,11 @@ Expected<void> CaptureReader::scan() {
     return failure(ErrorKind::kDamage, "{} holds no readable chunk: not a capture, or lost whole",
                    path_);
   return {};
+}
+
+tl::unexpected<Error> CaptureReader::unreadable(std::uint64_t offset) const {
+  return failure(ErrorKind::kFile, "read {} at {}: {}", path_, offset,
+                 read_error_ != 0 ? std::strerror(read_error_) : "the file has shrunk");
 }
 
 // Returns how far to go on: over a chunk whose header holds, readable or not.
@@ -211,8 +222,10 @@ Expected<std::span<const unsigned char>> CaptureReader::read(const IndexEntry& c
   if (chunk.payload_bytes > kChunkPayloadMax || chunk.payload_bytes > file_bytes_)
     return failure(ErrorKind::kDamage, "{}: impossible chunk at {}", path_, chunk.file_offset);
   buffer_.resize(chunk.payload_bytes);
-  if (!read_at(chunk.file_offset + sizeof(ChunkHeader), buffer_.data(), chunk.payload_bytes))
+  if (!read_at(chunk.file_offset + sizeof(ChunkHeader), buffer_.data(), chunk.payload_bytes)) {
+    if (read_error_ != 0) return unreadable(chunk.file_offset);
     return failure(ErrorKind::kDamage, "{}: chunk at {} is cut off", path_, chunk.file_offset);
+  }
   if (checksum(buffer_.data(), buffer_.size()) != chunk.payload_checksum)
     return failure(ErrorKind::kDamage, "{}: chunk at {} is damaged", path_, chunk.file_offset);
   return std::span<const unsigned char>(buffer_);

@@ -56,6 +56,7 @@ class CaptureReader {
   std::uint64_t scan_chunk(const ChunkHeader& header);
   bool file_reaches(std::uint64_t end);
   bool has_shrunk();
+  [[nodiscard]] tl::unexpected<Error> unreadable(std::uint64_t offset) const;
   static void note(std::vector<Damage>& list, std::uint64_t offset, std::uint64_t bytes,
                    std::string what);
 
@@ -68,6 +69,7 @@ class CaptureReader {
   std::vector<Damage> unfinished_;
   bool used_index_ = false;
   bool live_ = false;
+  mutable int read_error_ = 0;  // the system refused a read: what is there is not known
   std::uint32_t claimed_format_ = 0;
   std::vector<unsigned char> buffer_;
 };

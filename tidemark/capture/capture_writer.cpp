@@ -11,10 +11,26 @@
 
 #include "tidemark/base/align.h"
 #include "tidemark/base/file_mode.h"
+#include "tidemark/base/uninterrupted.h"
 #include "tidemark/capture/streaming_copy.h"
 
 namespace tidemark {
 namespace {
+
+// As many bytes as there are, at most `bytes`; -1 with errno if the system refuses.
+ssize_t read_at(int fd, std::uint64_t offset, void* to, std::size_t bytes) {
+  auto* target = static_cast<unsigned char*>(to);
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t got = uninterrupted([&] {
+      return ::pread(fd, target + done, bytes - done, static_cast<off_t>(offset + done));
+    });
+    if (got < 0) return -1;
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return static_cast<ssize_t>(done);
+}
 
 // The offset behind the last byte that is not zero, on a chunk boundary.
 Expected<std::uint64_t> end_of_content(int fd, const std::string& path) {
@@ -26,7 +42,7 @@ Expected<std::uint64_t> end_of_content(int fd, const std::string& path) {
   while (end > 0) {
     const std::uint64_t from = (end - 1) / kBlock * kBlock;
     const std::uint64_t size = end - from;
-    if (::pread(fd, block.data(), size, static_cast<off_t>(from)) != static_cast<ssize_t>(size))
+    if (read_at(fd, from, block.data(), size) != static_cast<ssize_t>(size))
       return file_failure("read", path);
     for (std::uint64_t i = size; i-- > 0;)
       if (block[i] != 0) return round_up(from + i + 1, kChunkAlign);
@@ -41,10 +57,7 @@ CaptureSpace::Bytes bytes_of(std::string_view text) {
 
 // True also where the file system knows no locks: there nothing can be said.
 bool take_lock(int fd) {
-  int code = 0;
-  do code = ::flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
-  while (code == EINTR);
-  return code != EWOULDBLOCK;
+  return uninterrupted([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }) == 0 || errno != EWOULDBLOCK;
 }
 
 // A chunk that was cut off still claims its place: what came to stand inside it would be passed
@@ -54,8 +67,7 @@ Expected<std::uint64_t> end_of_claims(int fd, const std::string& path, std::uint
   std::uint64_t end = until;
   std::vector<ChunkHeader> block(1024);
   while (from < until) {
-    const ssize_t got =
-        ::pread(fd, block.data(), block.size() * sizeof(ChunkHeader), static_cast<off_t>(from));
+    const ssize_t got = read_at(fd, from, block.data(), block.size() * sizeof(ChunkHeader));
     if (got < 0) return file_failure("read", path);
     const auto count = static_cast<std::uint64_t>(got) / sizeof(ChunkHeader);
     for (std::uint64_t i = 0; i < count; ++i, from += kChunkAlign) {
@@ -73,7 +85,8 @@ Expected<std::uint64_t> end_of_claims(int fd, const std::string& path, std::uint
 }  // namespace
 
 Expected<UniqueFd> lock_capture(const std::string& path) {
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  UniqueFd fd(uninterrupted(
+      [&] { return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); }));
   if (!fd.valid()) return file_failure("open", path);
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return file_failure("stat", path);
@@ -148,7 +161,8 @@ bool CaptureWriter::append(const PageDelivery& page) {
         copy_with_checksum(to, &page.header, kPageHeaderBytes, page.payload, page.payload_bytes);
   } else {
     std::memcpy(to, &page.header, kPageHeaderBytes);
-    page.port->read(page.payload_offset, to + kPageHeaderBytes, page.payload_bytes);
+    if (!page.port->read(page.payload_offset, to + kPageHeaderBytes, page.payload_bytes))
+      return refuse(claim.size);  // never sealed: nothing is there
     chunk.payload_checksum = checksum(to, payload_bytes);
   }
   seal(claim, chunk);
@@ -162,7 +176,7 @@ bool CaptureWriter::append_by_call(const PageDelivery& page, const CaptureSpace:
   const unsigned char* payload = page.payload;
   if (payload == nullptr) {
     if (copied.size() < page.payload_bytes) copied.resize(page.payload_bytes);
-    page.port->read(page.payload_offset, copied.data(), page.payload_bytes);
+    if (!page.port->read(page.payload_offset, copied.data(), page.payload_bytes)) return false;
     payload = copied.data();
   }
   return put_by_call(claim, chunk,

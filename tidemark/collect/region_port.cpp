@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "tidemark/base/check.h"
+#include "tidemark/base/uninterrupted.h"
 
 namespace tidemark {
 
@@ -35,7 +36,7 @@ std::uint64_t RegionPort::load(std::uint64_t offset) const {
   if (base_ != nullptr)
     return reinterpret_cast<const SharedWord<std::uint64_t>*>(base_ + offset)->load_acquire();
   std::uint64_t value = 0;
-  if (::pread(fd_, &value, sizeof(value), static_cast<off_t>(offset)) != sizeof(value)) value = 0;
+  copy_out(offset, &value, sizeof(value));
   return value;
 }
 
@@ -44,7 +45,7 @@ std::uint32_t RegionPort::load32(std::uint64_t offset) const {
   if (base_ != nullptr)
     return reinterpret_cast<const SharedWord<std::uint32_t>*>(base_ + offset)->load_acquire();
   std::uint32_t value = 0;
-  if (::pread(fd_, &value, sizeof(value), static_cast<off_t>(offset)) != sizeof(value)) value = 0;
+  copy_out(offset, &value, sizeof(value));
   return value;
 }
 
@@ -53,7 +54,9 @@ void RegionPort::store(std::uint64_t offset, std::uint64_t value) {
   if (base_ != nullptr)
     reinterpret_cast<SharedWord<std::uint64_t>*>(base_ + offset)->store_release(value);
   else
-    CHECK(::pwrite(fd_, &value, sizeof(value), static_cast<off_t>(offset)) == sizeof(value));
+    CHECK(uninterrupted([&] {
+            return ::pwrite(fd_, &value, sizeof(value), static_cast<off_t>(offset));
+          }) == sizeof(value));
 }
 
 void RegionPort::store32(std::uint64_t offset, std::uint32_t value) {
@@ -61,10 +64,12 @@ void RegionPort::store32(std::uint64_t offset, std::uint32_t value) {
   if (base_ != nullptr)
     reinterpret_cast<SharedWord<std::uint32_t>*>(base_ + offset)->store_release(value);
   else
-    CHECK(::pwrite(fd_, &value, sizeof(value), static_cast<off_t>(offset)) == sizeof(value));
+    CHECK(uninterrupted([&] {
+            return ::pwrite(fd_, &value, sizeof(value), static_cast<off_t>(offset));
+          }) == sizeof(value));
 }
 
-void RegionPort::read(std::uint64_t offset, void* to, std::uint64_t size) const {
+bool RegionPort::read(std::uint64_t offset, void* to, std::uint64_t size) const {
   CHECK(offset % 8 == 0 && size % 8 == 0 && size <= bytes_ && offset <= bytes_ - size);
   auto* bytes = static_cast<unsigned char*>(to);
   if (base_ != nullptr) {
@@ -73,15 +78,25 @@ void RegionPort::read(std::uint64_t offset, void* to, std::uint64_t size) const 
       const std::uint64_t word = words[i].load_acquire();
       std::memcpy(bytes + i * 8, &word, 8);
     }
-    return;
+    return true;
   }
+  return copy_out(offset, to, size);
+}
+
+bool RegionPort::copy_out(std::uint64_t offset, void* to, std::uint64_t size) const {
+  auto* bytes = static_cast<unsigned char*>(to);
   std::uint64_t done = 0;
   while (done < size) {
-    const ssize_t got = ::pread(fd_, bytes + done, size - done, static_cast<off_t>(offset + done));
-    if (got <= 0) break;
+    const ssize_t got = uninterrupted(
+        [&] { return ::pread(fd_, bytes + done, size - done, static_cast<off_t>(offset + done)); });
+    if (got <= 0) {
+      read_error_.code.store(got == 0 ? EIO : errno, std::memory_order_relaxed);
+      break;
+    }
     done += static_cast<std::uint64_t>(got);
   }
   std::memset(bytes + done, 0, size - done);
+  return done == size;
 }
 
 void RegionPort::zero(std::uint64_t offset, std::uint64_t size) {
@@ -93,8 +108,9 @@ void RegionPort::zero(std::uint64_t offset, std::uint64_t size) {
   constexpr std::array<unsigned char, 4096> kZeros{};
   for (std::uint64_t done = 0; done < size; done += kZeros.size()) {
     const std::uint64_t part = size - done < kZeros.size() ? size - done : kZeros.size();
-    CHECK(::pwrite(fd_, kZeros.data(), part, static_cast<off_t>(offset + done)) ==
-          static_cast<ssize_t>(part));
+    CHECK(uninterrupted([&] {
+            return ::pwrite(fd_, kZeros.data(), part, static_cast<off_t>(offset + done));
+          }) == static_cast<ssize_t>(part));
   }
 }
 

@@ -4,6 +4,7 @@
 // before they use it. The host writes only words it owns and pages it holds.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 
@@ -35,16 +36,33 @@ class RegionPort {
   void store(std::uint64_t offset, std::uint64_t value);
   void store32(std::uint64_t offset, std::uint32_t value);
 
-  // Copies what may be changing meanwhile; offset and size in multiples of 8.
-  void read(std::uint64_t offset, void* to, std::uint64_t size) const;
+  // Copies what may be changing meanwhile; offset and size in multiples of 8. False: the system
+  // could not read all of it, and the rest is zeros.
+  bool read(std::uint64_t offset, void* to, std::uint64_t size) const;
   // Zeroes a page that the host holds.
   void zero(std::uint64_t offset, std::uint64_t size);
 
+  // Why a read of a copied region failed (errno); 0 while none did. What was read then is not what
+  // the region holds.
+  [[nodiscard]] int read_error() const { return read_error_.code.load(std::memory_order_relaxed); }
+
  private:
+  struct ReadError {
+    ReadError() = default;
+    ReadError(ReadError&& other) noexcept : code(other.code.load(std::memory_order_relaxed)) {}
+    ReadError& operator=(ReadError&& other) noexcept {
+      code.store(other.code.load(std::memory_order_relaxed), std::memory_order_relaxed);
+      return *this;
+    }
+    std::atomic<int> code{0};
+  };
+  bool copy_out(std::uint64_t offset, void* to, std::uint64_t size) const;
+
   RegionMapping mapping_;
   unsigned char* base_ = nullptr;
   int fd_ = -1;
   std::uint64_t bytes_ = 0;
+  mutable ReadError read_error_;  // any thread
 };
 
 // The typed reads the host needs.

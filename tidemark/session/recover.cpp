@@ -188,13 +188,22 @@ Expected<void> close_capture(const DeadRegion& region, const std::vector<unsigne
   return all;
 }
 
+// What was read of the region is what it holds.
+Expected<void> expect_read(const DeadRegion& region) {
+  const int code = region.port.read_error();
+  if (code == 0) return {};
+  return failure(ErrorKind::kFile, "read {}: {}", region.file.path, std::strerror(code));
+}
+
 // Nothing of the region is missing in the capture afterwards; an error otherwise.
 Expected<void> complete_capture(const DeadRegion* region, OpenCapture& open, RecoverResult& result,
                                 bool sync) {
   if (region != nullptr) {
     const auto lanes = merge_region(*region, open, result);
+    if (auto read = expect_read(*region); !read) return read;
     if (result.missing_bytes > 0) return failure(ErrorKind::kFile, "{}", open.writer->error());
     if (auto closed = close_capture(*region, lanes, open, result); !closed) return closed;
+    if (auto read = expect_read(*region); !read) return read;
   }
   finish_lanes(open.ledger);
   if (auto finished = open.writer->finish(); !finished) return finished;
