@@ -4,6 +4,7 @@
 #include "tidemark/collect/leftover_pages.h"
 
 #include <thread>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -253,9 +254,12 @@ TEST_F(LeftoverPages, AHeaderThatChangesUnderTheSameSequenceIsNotTaken) {
   }
 }
 
-// A keep-last producer at full speed under the reading: nothing that is taken is a mixture.
+// A keep-last producer at full speed under the reading: nothing that is taken is a mixture. In
+// every second round the reader waits between headers and pages until all pages were opened again.
 TEST_F(LeftoverPages, APageTakenFromARunningProducerIsOfOneFilling) {
+  constexpr std::uint64_t kKept = 4;
   PlannedRegion region(request_of(Overflow::kKeepLast));
+  const auto& opened = region.view().lane(0).words.opened_pages;
   std::jthread producer([&](const std::stop_token& stop) {
     SpanRecorder recorder(&region.view(), 0);
     for (std::uint64_t i = 0; !stop.stop_requested(); ++i) {
@@ -264,18 +268,30 @@ TEST_F(LeftoverPages, APageTakenFromARunningProducerIsOfOneFilling) {
         SimEnv::pause(SimEnv::kSleepRound);  // now and then a reader gets a page in time
     }
   });
+  while (opened.load_acquire() < kKept) SimEnv::pause(SimEnv::kSleepRound);
   std::uint64_t taken = 0, changing = 0;
-  // Until enough was seen, however long the producer takes to begin.
-  for (int round = 0; taken < 500 || (changing < 5 && round < 20'000); ++round) {
+  for (int round = 0; taken < 500 || round < 100; ++round) {
+    bool waits = round % 2 == 1;
+    is_captured_ = [&](const PageHeaderImage&) {
+      if (std::exchange(waits, false))
+        for (const std::uint64_t until = opened.load_acquire() + kKept + 1;
+             opened.load_acquire() < until;)
+          SimEnv::pause(SimEnv::kSleepRound);
+      return false;
+    };
     KeepingSink sink;
     std::vector<LaneLedger> ledgers(2, LaneLedger(Overflow::kKeepLast));
     const Leftovers left =
         collect_leftovers(region.port(), region.plan(), is_captured_, sink, ledgers);
     taken += left.pages;
+    if (round % 2 == 1) {
+      ASSERT_GE(left.reopened_pages, 1u) << "round " << round;
+    }
     changing += left.reopened_pages;
     ASSERT_EQ(sink.spans_of(0).wrong, 0u) << "round " << round;
   }
   EXPECT_GE(taken, 500u);
+  EXPECT_GE(changing, 50u);
 }
 
 TEST_F(LeftoverPages, PagesThatCannotBeBelievedAreCountedByName) {

@@ -9,6 +9,21 @@
 #include "tidemark/base/check.h"
 
 namespace tidemark {
+namespace {
+
+// Zeros where the file has nothing.
+void read_at(int fd, unsigned char* bytes, std::uint64_t size, std::uint64_t offset) {
+  std::uint64_t done = 0;
+  while (done < size) {
+    const ssize_t got = ::pread(fd, bytes + done, size - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    done += static_cast<std::uint64_t>(got);
+  }
+  std::memset(bytes + done, 0, size - done);
+}
+
+}  // namespace
 
 Expected<RegionPort> RegionPort::open(const RegionFile& file, Transport transport) {
   RegionPort port;
@@ -35,7 +50,7 @@ std::uint64_t RegionPort::load(std::uint64_t offset) const {
   if (base_ != nullptr)
     return reinterpret_cast<const SharedWord<std::uint64_t>*>(base_ + offset)->load_acquire();
   std::uint64_t value = 0;
-  if (::pread(fd_, &value, sizeof(value), static_cast<off_t>(offset)) != sizeof(value)) value = 0;
+  read_at(fd_, reinterpret_cast<unsigned char*>(&value), sizeof(value), offset);
   return value;
 }
 
@@ -44,7 +59,7 @@ std::uint32_t RegionPort::load32(std::uint64_t offset) const {
   if (base_ != nullptr)
     return reinterpret_cast<const SharedWord<std::uint32_t>*>(base_ + offset)->load_acquire();
   std::uint32_t value = 0;
-  if (::pread(fd_, &value, sizeof(value), static_cast<off_t>(offset)) != sizeof(value)) value = 0;
+  read_at(fd_, reinterpret_cast<unsigned char*>(&value), sizeof(value), offset);
   return value;
 }
 
@@ -75,13 +90,7 @@ void RegionPort::read(std::uint64_t offset, void* to, std::uint64_t size) const 
     }
     return;
   }
-  std::uint64_t done = 0;
-  while (done < size) {
-    const ssize_t got = ::pread(fd_, bytes + done, size - done, static_cast<off_t>(offset + done));
-    if (got <= 0) break;
-    done += static_cast<std::uint64_t>(got);
-  }
-  std::memset(bytes + done, 0, size - done);
+  read_at(fd_, bytes, size, offset);
 }
 
 void RegionPort::zero(std::uint64_t offset, std::uint64_t size) {
