@@ -124,6 +124,34 @@ TEST_F(LeftoverPages, WhatCannotBeStoredIsAFileError) {
   EXPECT_TRUE(ledgers_[0].counts().closes());
 }
 
+// A disk that has room again for a moment: what comes after a page that was refused stays for the
+// next collection, so that the lane is found in order. Other lanes are not held back.
+TEST_F(LeftoverPages, AfterARefusalNoLaterPageOfTheLaneIsStored) {
+  struct : KeepingSink {
+    std::uint64_t asked = 0;
+    bool append(const PageDelivery& page) override {
+      return ++asked != 2 && KeepingSink::append(page);
+    }
+  } sink;
+  PlannedRegion region(request_of(Overflow::kDrop));
+  for (const PageIndex page : {0u, 1u, 2u, 3u}) hand(region, page);
+  region.view().free_ring(1).send(0, 4);
+  SpanRecorder recorder(&region.view(), 0), other(&region.view(), 1);
+  for (std::uint64_t i = 0; i < 4 * kPerPage; ++i) ASSERT_TRUE(recorder.write(span_of(i)));
+  ASSERT_TRUE(other.write(span_of(0)));
+  std::vector<LaneLedger> ledgers(2, LaneLedger(Overflow::kDrop));
+  const Leftovers left =
+      collect_leftovers(region.port(), region.plan(), is_captured_, sink, ledgers);
+  EXPECT_EQ(sink.spans_of(0).numbers.size(), kPerPage);
+  EXPECT_EQ(*sink.spans_of(0).numbers.rbegin(), kPerPage - 1);
+  EXPECT_EQ(sink.spans_of(1).numbers.size(), 1u);
+  EXPECT_EQ(left.refused_bytes, 3 * (kPageHeaderBytes + kPerPage * TaskSpan::kBytes));
+  ledgers[0].finish(left.words[0]);
+  EXPECT_TRUE(ledgers[0].counts().closes());
+  EXPECT_EQ(ledgers[0].counts().dropped_by[static_cast<std::size_t>(DropReason::kFileError)],
+            3 * kPerPage);
+}
+
 // The producer reopens a page between the look at its header and the copy of its bytes.
 TEST_F(LeftoverPages, APageThatIsRewrittenWhileItIsReadIsNotTaken) {
   PlannedRegion region(request_of(Overflow::kKeepLast));

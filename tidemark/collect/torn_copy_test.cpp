@@ -77,7 +77,7 @@ class TornCopy : public testing::Test {
         torn(++copies_, static_cast<unsigned char*>(to) + into);
       return got;
     };
-    collect_leftovers(
+    left_ = collect_leftovers(
         port_, plan_, [](const auto&) { return false; }, sink_, ledgers_, Producers::kMayRun);
     on_pread = nullptr;
   }
@@ -89,8 +89,25 @@ class TornCopy : public testing::Test {
   RegionPort port_;
   KeepingSink sink_;
   std::vector<LaneLedger> ledgers_{LaneLedger(Overflow::kDrop)};
+  Leftovers left_;
   int copies_ = 0;
 };
+
+// Its lane goes on under the copy: the beginning is of the old filling, the rest of the new one.
+TEST_F(TornCopy, OfTwoFillingsIsNotTaken) {
+  begin(false);
+  Recorder<TaskSpan, SimEnv> recorder(&view_, 0);
+  for (std::uint64_t i = 0; i < 3; ++i) ASSERT_TRUE(recorder.write(span_of(i)));
+  recorder.flush();
+  collect([&](int, unsigned char* payload) {
+    view_.page(0).sequence.store_release(0);
+    std::memset(payload + TaskSpan::kBytes, 0, 8);
+  });
+  EXPECT_EQ(copies_, 1) << "a sealed page is copied once";
+  EXPECT_TRUE(sink_.pages().empty());
+  EXPECT_EQ(left_.pages, 0u);
+  EXPECT_EQ(left_.reopened_pages, 1u);
+}
 
 // The first copy was early with the words and late with the stamp of record 2.
 TEST_F(TornCopy, OfARecordIsNotTakenForTheRecord) {
