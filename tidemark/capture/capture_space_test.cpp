@@ -117,6 +117,7 @@ TEST_P(CaptureSpaceTest, AtItsLimitTheCaptureStopsAtTheLastWholeChunk) {
   EXPECT_EQ(text.error().kind, ErrorKind::kFile);
   EXPECT_NE(writer->error().find(path), std::string::npos) << writer->error();
   close_capture(*writer);
+  EXPECT_LE(std::filesystem::file_size(path), 5ull << 20);
   expect_whole(path, pages);
 }
 

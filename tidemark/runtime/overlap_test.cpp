@@ -98,6 +98,31 @@ TEST(Overlap, OfAnyViewsErrsOnlyTowardsPartial) {
   }
 }
 
+// Views of equal strides that begin anywhere, also such that run over the end of a row.
+TEST(Overlap, OfViewsThatRunOverTheEndOfARowErrsOnlyTowardsPartial) {
+  std::mt19937 random(5);
+  int met = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    auto first = TensorView::row_major(1, DType::kInt16, {.rank = 2, .extent = {4, 6}});
+    auto second = first;
+    for (auto* view : {&first, &second}) {
+      view->offset = random() % 12;
+      view->shape.extent[0] = 1 + random() % 3;
+      view->shape.extent[1] = 1 + random() % 6;
+    }
+    const Truth truth = truth_of(first, second);
+    const ViewOverlap found = overlap_of(first, second);
+    met += truth.disjoint ? 0 : 1;
+    if (found == ViewOverlap::kNone) {
+      ASSERT_TRUE(truth.disjoint) << first.offset << " and " << second.offset;
+    }
+    if (found == ViewOverlap::kCovered) {
+      ASSERT_TRUE(truth.covered) << first.offset << " and " << second.offset;
+    }
+  }
+  EXPECT_GT(met, 1000);
+}
+
 TEST(Overlap, OtherBuffersAndEmptyViewsNeverMeet) {
   const TensorShape shape{.rank = 2, .extent = {4, 4}};
   const auto one = TensorView::row_major(1, DType::kFloat32, shape);

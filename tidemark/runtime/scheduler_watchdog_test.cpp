@@ -4,6 +4,7 @@
 #include "tidemark/runtime/scheduler_watchdog.h"
 
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -14,7 +15,11 @@ namespace {
 
 struct HandClock {
   static inline std::uint64_t now = 0;
-  static std::uint64_t now_ticks() { return now; }
+  static inline std::function<void()> on_read;  // what happens while somebody reads the clock
+  static std::uint64_t now_ticks() {
+    if (on_read) on_read();
+    return now;
+  }
 };
 
 constexpr std::uint64_t kLimit = 32'000;
@@ -36,6 +41,7 @@ class SchedulerWatchdogTest : public testing::Test {
     std::memset(memory_.data(), 0, memory_.size() * sizeof(Block));
     std::memset(status_memory_.data(), 0, status_memory_.size() * sizeof(Block));
     HandClock::now = 1'000'000;
+    HandClock::on_read = nullptr;
     watchdog_.emplace(memory(), status(), 0u);
     watchdog_->look();
   }
@@ -136,6 +142,61 @@ TEST_F(SchedulerWatchdogTest, AKernelThatEndsJustInTimeIsFine) {
   EXPECT_FALSE(watch(kLimit));
   end_kernel(1);
   EXPECT_FALSE(watch(kLimit));
+}
+
+// Its time is over and it ends in the middle of the look at it: after its state was read.
+TEST_F(SchedulerWatchdogTest, AKernelThatEndsUnderTheLookIsFine) {
+  start_kernel(1);
+  EXPECT_FALSE(watch(kLimit));
+  int reads = 0;
+  HandClock::on_read = [&] {
+    if (++reads == 2) end_kernel(1);  // the first reading is the look's own, the second is_late's
+  };
+  HandClock::now += 2 * kStep;
+  EXPECT_FALSE(watchdog_->look());
+  HandClock::on_read = nullptr;
+  EXPECT_EQ(reads, 2) << "the kernel was looked at";
+  EXPECT_EQ(status()->error.code.load_acquire(), 0u);
+}
+
+// The core has begun its next kernel under the look: that one has all its time.
+TEST_F(SchedulerWatchdogTest, AKernelThatBeginsUnderTheLookHasItsTime) {
+  start_kernel(1);
+  EXPECT_FALSE(watch(kLimit));
+  int reads = 0;
+  HandClock::on_read = [&] {
+    if (++reads == 2) core(1).since_ticks.store_release(HandClock::now);
+  };
+  HandClock::now += 2 * kStep;
+  EXPECT_FALSE(watchdog_->look());
+  HandClock::on_read = nullptr;
+  EXPECT_EQ(reads, 2);
+  EXPECT_FALSE(watch(kLimit));
+  EXPECT_TRUE(watch(2 * kStep));
+}
+
+// An orchestration that waits for what the kernel writes speaks first.
+TEST_F(SchedulerWatchdogTest, AKernelThatIsWaitedForHasHalfAsMuchAgain) {
+  start_kernel(1);
+  UnitProgress& orchestrator = unit_lines(status())[0];
+  orchestrator.state.store_release(static_cast<std::uint32_t>(UnitState::kWaiting));
+  EXPECT_FALSE(watch(kLimit + kLimit / 2));
+  EXPECT_TRUE(watch(2 * kStep));
+}
+
+TEST_F(SchedulerWatchdogTest, ASchedulerThatDoesNotPollIsNotItsConcern) {
+  status()->submitted.store_release(3);
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    HandClock::now += kStep;  // the other one counts no rounds
+    ASSERT_FALSE(watchdog_->look()) << i;
+  }
+}
+
+TEST_F(SchedulerWatchdogTest, ReadyTasksThatNobodyTakesAreNamedSo) {
+  status()->submitted.store_release(1);
+  memory().ready(TaskShape::kAic).push(1);
+  EXPECT_TRUE(watch(2 * kLimit));
+  EXPECT_EQ(found(), HangClass::kReadyAllIdle);
 }
 
 TEST_F(SchedulerWatchdogTest, NothingRunsAndTasksRemain) {
