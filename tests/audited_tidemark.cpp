@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tidemark executable with workloads that also count, in shared memory of the test's own, every
-// record that was accepted: one word per lane in the file TIDEMARK_AUDIT names. The count outlives
-// every process of the run and knows nothing of pages, capture or ledger.
+// The tidemark executable with workloads that also write down, in shared memory of the test's own
+// (the file TIDEMARK_AUDIT names, see audit_words.h), every record and frame that was accepted, and
+// with a fault plan that tells there what it came to.
 #include <fcntl.h>
 #include <sys/mman.h>
 
@@ -19,15 +19,17 @@
 namespace tidemark {
 namespace {
 
-std::uint64_t* audit_words = nullptr;
+AuditImage* audit = nullptr;
 
-// A lane has one writer; a count is one store behind its record.
+// A lane has one writer. The count is the last store behind a record.
 struct AuditedEnv : SimEnv {
-  static void accepted(LaneIndex lane) {
-    if (audit_words == nullptr || lane >= kAuditLanes) return;
-    SharedWord<std::uint64_t>& word =
-        reinterpret_cast<SharedWord<std::uint64_t>*>(audit_words)[lane];
-    word.store_release(word.load_own() + 1);
+  static void accepted(const AcceptedWrite& written) {
+    if (audit == nullptr || written.lane >= kAuditLanes) return;
+    audit->slots[written.lane][written.number % kAuditSlots].store(
+        written.record == nullptr ? written.bytes : record_digest(written.record, written.bytes),
+        std::memory_order_relaxed);
+    auto& count = audit->accepted[written.lane];
+    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 };
 
@@ -50,11 +52,12 @@ int main(int argc, char** argv) {
   using namespace tidemark;
   if (const char* path = std::getenv("TIDEMARK_AUDIT")) {
     const UniqueFd file(::open(path, O_RDWR | O_CLOEXEC));
-    void* base = file.valid() ? ::mmap(nullptr, kAuditLanes * 8, PROT_READ | PROT_WRITE, MAP_SHARED,
-                                       file.get(), 0)
+    void* base = file.valid() ? ::mmap(nullptr, sizeof(AuditImage), PROT_READ | PROT_WRITE,
+                                       MAP_SHARED, file.get(), 0)
                               : MAP_FAILED;
     CHECK(base != MAP_FAILED);
-    audit_words = static_cast<std::uint64_t*>(base);
+    audit = static_cast<AuditImage*>(base);
+    fault_plan.tell(&audit->faults);
   }
   return cli::run_command_line(argc, argv, &register_audited);
 }

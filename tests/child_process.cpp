@@ -100,7 +100,7 @@ ProgramEnd run_program(const std::vector<std::string>& arguments, const std::str
 }
 
 TracedEnd run_traced(const std::vector<std::string>& arguments, const std::string& log_path,
-                     std::uint64_t kill_at_stop) {
+                     std::uint64_t kill_at_stop, const std::string& watched) {
   constexpr int kCallStop = SIGTRAP | 0x80;
   const pid_t pid = start(arguments, log_path, true);
   TracedEnd traced;
@@ -115,6 +115,8 @@ TracedEnd run_traced(const std::vector<std::string>& arguments, const std::strin
     CHECK(::waitpid(pid, &status, 0) == pid);
     const bool at_call = WIFSTOPPED(status) && WSTOPSIG(status) == kCallStop;
     traced.stops += at_call;
+    if (!watched.empty() && traced.stops_before == 0 && ::access(watched.c_str(), F_OK) == 0)
+      traced.stops_before = traced.stops;
     signal = at_call || !WIFSTOPPED(status) ? 0 : WSTOPSIG(status);
   }
   traced.end = end_of(status);

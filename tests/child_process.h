@@ -31,14 +31,15 @@ ProgramEnd run_program(const std::vector<std::string>& arguments, const std::str
                        std::uint32_t timeout_ms);
 
 // Runs a program to its end, or kills it where its main thread stands before or after a system
-// call: stop 1, 2, … of its life, two for every call.
+// call: stop 1, 2, … of its life, two for every call. `watched`: a file whose coming is noted.
 struct TracedEnd {
   ProgramEnd end;
   std::uint64_t stops = 0;
+  std::uint64_t stops_before = 0;  // the watched file was there
 };
 inline constexpr std::uint64_t kNoStop = ~std::uint64_t{0};
 TracedEnd run_traced(const std::vector<std::string>& arguments, const std::string& log_path,
-                     std::uint64_t kill_at_stop);
+                     std::uint64_t kill_at_stop, const std::string& watched = {});
 
 std::vector<pid_t> children_of(pid_t parent);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One case of the fault campaign: a run in which a fault is asked for at a named point, and the
-// judgement of what it leaves: files against the audit's own counts, exit codes, processes, shared
-// memory.
+// One case of the fault campaign: a run in which a fault is asked for at a named point.
 #pragma once
 
 #include <cstdint>
@@ -21,18 +19,21 @@ struct FaultCase {
   Overflow policy = Overflow::kWait;
   FaultAction action = FaultAction::kCrash;
   std::uint64_t count = 1;  // the fault comes the count-th time
+  std::uint64_t limit = 0;  // of kDiskFull: bytes the capture finds
+  std::uint32_t keep_pages = 2;
   std::vector<std::string> run_flags;
   std::string recover_fault;                        // also in the first recovery; empty: none
   FaultPoint stop_point = FaultPoint::kPageSwitch;  // of kStopped
   std::uint32_t stop_ms = 0;
 };
 
-// Rows of the campaign that are no place in the program: a disk that is full after `count` units,
-// and a device process that is stopped at one of its points and continued later.
+// Rows of the campaign that are no place in the program: a disk that is full after `limit`
+// bytes, and a device process that is stopped at one of its points and continued later.
 inline constexpr auto kDiskFull = static_cast<FaultPoint>(kFaultPointCount);
 inline constexpr auto kStopped = static_cast<FaultPoint>(kFaultPointCount + 1);
 inline constexpr std::uint32_t kFaultRowCount = kFaultPointCount + 2;
 std::string_view row_name(FaultPoint row);
+inline bool on_host(FaultPoint point) { return point >= FaultPoint::kDrain && point < kDiskFull; }
 
 inline constexpr std::string_view kFaultPlatforms[] = {"sim", "a2a3sim", "a5sim"};
 inline constexpr Overflow kFaultPolicies[] = {Overflow::kWait, Overflow::kDrop,
@@ -40,23 +41,19 @@ inline constexpr Overflow kFaultPolicies[] = {Overflow::kWait, Overflow::kDrop,
 
 FaultCase make_fault_case(FaultPoint point, std::string_view platform, Overflow policy,
                           std::uint64_t seed);
+// The place in the program of the fault; a disk has none.
+FaultPoint place_of(const FaultCase& the_case);
 // ACTION@POINT:N, or capture_limit=N
 std::string fault_text(const FaultCase& the_case);
 
-struct FaultOutcome {
-  bool hit = false;             // the fault came
-  std::uint64_t recovered = 0;  // records that were found only in the region
-  std::uint64_t found = 0;
-  std::uint64_t lost = 0;        // accepted, and nowhere
-  std::uint64_t duplicates = 0;  // in the capture twice
-  std::uint64_t torn = 0;        // taken with a content that was never written
-  std::uint64_t tool_hangs = 0;
-  std::uint64_t leftovers = 0;  // processes, regions
-  std::vector<std::string> problems;
+// How a run must end. Nothing else is right.
+struct RightEnd {
+  int signal = 0;
+  int exit_code = 0;        // where no signal ended it
+  std::string_view status;  // in run.json; after recovery, where a signal ended it
+  std::uint32_t error = 0;  // code in run.json; 0: none
 };
-
-// `audited`: tests/audited_tidemark. `directory` is made and is the case's own; it stays.
-FaultOutcome run_fault_case(FaultCase the_case, const std::string& audited,
-                            const std::string& directory);
+// Of every case but a full disk.
+RightEnd right_end(const FaultCase& the_case, bool fired);
 
 }  // namespace tidemark

@@ -2,6 +2,7 @@
 // Every way a device is lost, on every platform: the exit code, the diagnosis, and that nothing
 // that was accepted before is missing from the files.
 #include "tests/hang_fixture.h"
+#include "tidemark/schema/phase_span.h"
 
 namespace tidemark {
 namespace {
@@ -15,15 +16,14 @@ struct Wanted {
   const char* hang_class;
   const char* task;  // nullptr: the oldest that is not complete
   const char* kernel;
-  std::size_t waiters;
 };
 
-constexpr Wanted kKernel{"hang_kernel", "hang", 100, "running stalled", "t12", "copy_or_hang", 5};
-constexpr Wanted kCrash{"crash_kernel", "device_fault", 102, "signal", "t12", "copy_or_crash", 5};
-constexpr Wanted kOrchestration{"hang_orchestration", "hang", 100, "orchestrator stalled", "t11",
-                                "copy_or_hang",       0};
-constexpr Wanted kScheduler{"hang_scheduler", "hang",         100, "ready but all idle",
-                            nullptr,          "copy_or_hang", 0};
+constexpr Wanted kKernel{"hang_kernel", "hang", 100, "running stalled", "t12", "copy_or_hang"};
+constexpr Wanted kCrash{"crash_kernel", "device_fault", 102, "signal", "t12", "copy_or_crash"};
+constexpr Wanted kOrchestration{"hang_orchestration",   "hang", 100,
+                                "orchestrator stalled", "t11",  "copy_or_hang"};
+constexpr Wanted kScheduler{"hang_scheduler",     "hang",  100,
+                            "ready but all idle", nullptr, "copy_or_hang"};
 
 class Hang : public HangFixture, public testing::WithParamInterface<const char*> {
  protected:
@@ -80,9 +80,6 @@ class Hang : public HangFixture, public testing::WithParamInterface<const char*>
                                  : fmt::format("t{}", json_["completed"].GetUint64());
     EXPECT_EQ(stuck["task"].GetString(), task);
     EXPECT_STREQ(stuck["kernel"].GetString(), wanted.kernel);
-    if (wanted.task != nullptr) {
-      EXPECT_EQ(stuck["waiters"].Size(), wanted.waiters);
-    }
     const std::string site = stuck["site"].GetString();
     ASSERT_TRUE(site.starts_with("hang_programs.h:")) << site;
     const auto submits = lines_with("workloads/hang_programs.h", "submit<");
@@ -98,6 +95,27 @@ class Hang : public HangFixture, public testing::WithParamInterface<const char*>
     return json_["stuck"][0]["core"].IsUint() ? json_["stuck"][0]["core"].GetUint() : ~0u;
   }
 
+  // The program submits 18 tasks, t12 is the 13th, and all behind it wait for it. How far the
+  // orchestration had come when t12 went wrong is what its own records say; the task it was just
+  // submitting is counted, and may not wait yet.
+  void expect_submitted() {
+    auto run = RunCapture::open(path("r"));
+    ASSERT_TRUE(run) << run.error().message;
+    std::uint64_t recorded = 0;
+    for (const LaneIndex lane : run->lanes_of(StreamId::kPhases)) {
+      RecordCursor cursor = run->records(lane);
+      while (cursor.next()) recorded += phase_kind(cursor.words()) == PhaseKind::kSubmit;
+    }
+    const std::uint64_t submitted = json_["submitted"].GetUint64();
+    const std::uint64_t waiters = json_["stuck"][0]["waiters"].Size();
+    ASSERT_GE(submitted, 13u);
+    EXPECT_LE(submitted, 18u);
+    EXPECT_TRUE(submitted == recorded || submitted == recorded + 1)
+        << submitted << " submitted, " << recorded << " recorded";
+    EXPECT_TRUE(waiters == submitted - 13 || (submitted > recorded && waiters + 14 == submitted))
+        << waiters << " wait of " << submitted;
+  }
+
   // The arguments of t12 came from the core that is named, and are what the program makes.
   void expect_stuck_kernel(const Wanted& wanted) {
     const unsigned core = stuck_core();
@@ -106,7 +124,7 @@ class Hang : public HangFixture, public testing::WithParamInterface<const char*>
     EXPECT_STREQ(json_["cores"][core]["task"].GetString(), "t12");
     EXPECT_STREQ(json_["cores"][core]["kernel"].GetString(), wanted.kernel);
     EXPECT_NE(text_.find(fmt::format("core {} ", core)), std::string::npos) << text_;
-    EXPECT_EQ(json_["submitted"].GetUint(), 18u);
+    expect_submitted();
     // A scheduler counts a task after it let the next one go. A hang is found long after that; at a
     // crash every scheduler but the one that gave t12 away may be one behind.
     const unsigned behind = wanted.code == kCrash.code ? json_["schedulers"].Size() - 1 : 0;
@@ -196,6 +214,7 @@ TEST_P(Hang, AnOrchestrationThatNeverReturnsIsNamedByItsLastSubmit) {
   EXPECT_EQ(json_["completed"].GetUint(), 12u);
   EXPECT_STREQ(json_["orchestrator"]["state"].GetString(), "busy");
   EXPECT_STREQ(json_["orchestrator"]["last_submitted"].GetString(), "t11");
+  EXPECT_EQ(json_["stuck"][0]["waiters"].Size(), 0u);
   expect_ran_on(11, stuck_core());
 }
 

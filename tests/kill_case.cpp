@@ -42,10 +42,6 @@ const char* policy_text(Overflow overflow) {
   return "unknown";
 }
 
-// System call stops of a short run: before it makes its directory, and in all.
-constexpr std::uint64_t kStopsBeforeRun = 180;
-constexpr std::uint64_t kStopsOfShortRun = 400;
-
 void choose_moment(KillCase& the_case, Dice& dice) {
   the_case.moment = dice.one_of({KillMoment::kRunning, KillMoment::kRunning, KillMoment::kRunning,
                                  KillMoment::kSetUp, KillMoment::kTearDown});
@@ -58,12 +54,12 @@ void choose_moment(KillCase& the_case, Dice& dice) {
       the_case.delay_us = dice.below(150'000);
       break;
     case KillMoment::kTearDown:
-      the_case.delay_us = 4'000 + dice.below(26'000);
+      the_case.delay_us = dice.below(the_case.mode == KillMode::kDevice ? 4'000 : 12'000);
       the_case.records = 1 + dice.below(dice.one_of({100, 3'000, 20'000}));
       the_case.rate = 0;
       break;
     case KillMoment::kCall:
-      the_case.stop = kStopsBeforeRun + dice.below(kStopsOfShortRun - kStopsBeforeRun);
+      the_case.part = dice.below(1000);
       the_case.records = 1 + dice.below(5'000);
       the_case.rate = 0;
       break;

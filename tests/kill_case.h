@@ -17,10 +17,11 @@ std::string_view to_text(KillMode mode);
 
 enum class KillMoment {
   kSetUp,     // within the first milliseconds
-  kRunning,   // while records are written
+  kRunning,   // while records are written: such a kill always hits
   kTearDown,  // the run is so short that it ends around the kill
   kCall,      // at a chosen system call of the host's main thread, in a short run
 };
+inline constexpr std::uint32_t kKillMomentCount = 4;
 std::string_view to_text(KillMoment moment);
 
 // Where a recovery is killed, measured by one that ran through.
@@ -52,8 +53,8 @@ struct KillCase {
   std::uint64_t records = 0;  // per lane; 0: until the kill
 
   KillMoment moment = KillMoment::kRunning;
-  std::uint64_t delay_us = 0;
-  std::uint64_t stop = 0;                  // kCall: see run_traced
+  std::uint64_t delay_us = 0;  // after the start (kSetUp), or after there is a run to find
+  std::uint64_t part = 0;      // kCall: thousandths of the system calls of a run that is not killed
   std::vector<RecoverKill> recover_kills;  // mode recover, one after the other
   bool recover_at_once = false;            // while processes of the run may still be there
 

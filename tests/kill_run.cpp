@@ -14,15 +14,16 @@
 #include "tidemark/base/unique_fd.h"
 #include "tidemark/device/region_file.h"
 #include "tidemark/session/stale_regions.h"
+#include "tidemark/transport/region.h"
 
 namespace tidemark {
 namespace fs = std::filesystem;
 
 namespace {
 
+// Never reached where all is well: no verdict depends on how fast the machine is.
 constexpr std::uint32_t kProgramWaitMs = 60'000;
-constexpr std::uint32_t kDeviceAppearsMs = 10'000;
-constexpr std::uint32_t kProcessesGoneMs = 8'000;
+constexpr std::uint32_t kProcessesGoneMs = 30'000;
 
 // The producers' counters: a file of the test's own, which outlives every process of the run.
 class AcceptedFile {
@@ -57,7 +58,7 @@ class CaseRun {
   CaseOutcome run() {
     const auto arguments = run_arguments(case_, tidemark_, run_, base_ + "/accepted");
     if (case_.moment == KillMoment::kCall)
-      host_end_ = run_traced(arguments, log_, case_.stop).end;
+      host_end_ = run_traced(arguments, log_, measured_stop()).end;
     else
       host_ = start_program(arguments, log_);
     if (case_.mode == KillMode::kDevice) {
@@ -69,9 +70,12 @@ class CaseRun {
         recover(run_);
       else
         recover_with_kills();
-      if (outcome_.fate != KillFate::kNeverBegan) judge(run_, "");
+      if (outcome_.fate != KillFate::kNeverBegan) judge(run_, wanted_status_);
     }
+    expect(outcome_.fate == KillFate::kHit || case_.moment != KillMoment::kRunning,
+           "a run of a minute was not hit");
     check_nothing_left();
+    judge_device();
     return std::move(outcome_);
   }
 
@@ -82,10 +86,31 @@ class CaseRun {
     return holds;
   }
 
+  // Counts the system calls of the same run when nobody kills it; the stop is one of those behind
+  // the coming of its run.json.
+  std::uint64_t measured_stop() {
+    const std::string directory = base_ + "/measured";
+    const AcceptedFile counts(base_ + "/measured_accepted", case_.lanes * 2);
+    const TracedEnd measured =
+        run_traced(run_arguments(case_, tidemark_, directory, base_ + "/measured_accepted"), log_,
+                   kNoStop, directory + "/run.json");
+    expect(measured.end.exit_code == 0 && measured.end.signal == 0 && measured.stops_before > 0,
+           "a run that nobody killed left with {} (signal {})", measured.end.exit_code,
+           measured.end.signal);
+    return measured.stops_before + (measured.stops - measured.stops_before) * case_.part / 1000;
+  }
+
+  // A run is there to be found, or is over.
+  void wait_for_report() {
+    const std::uint64_t deadline_us = now_us() + kProgramWaitMs * 1000ull;
+    while (!fs::exists(run_ + "/run.json") && now_us() < deadline_us)
+      if ((host_end_ = wait_for(host_, 0))) return;
+  }
+
   // The device process is the supervisor's child. 0: the run ended without one being seen.
   pid_t find_device() {
     pid_t supervisor = 0;
-    const std::uint64_t deadline_us = now_us() + kDeviceAppearsMs * 1000ull;
+    const std::uint64_t deadline_us = now_us() + kProgramWaitMs * 1000ull;
     while (now_us() < deadline_us) {
       if (supervisor == 0)
         for (const pid_t child : children_of(host_)) supervisor = child;
@@ -98,7 +123,7 @@ class CaseRun {
 
   void kill_device() {
     pid_t device = 0;
-    if (case_.moment == KillMoment::kSetUp) device = find_device();
+    if (case_.moment != KillMoment::kRunning) device = find_device();
     sleep_us(case_.delay_us);
     if (device == 0) device = find_device();
     // Seen a moment ago, or in a run that lasts a minute: the pid is still the device's.
@@ -116,9 +141,14 @@ class CaseRun {
   }
 
   void kill_host() {
+    if (case_.moment == KillMoment::kRunning || case_.moment == KillMoment::kTearDown)
+      wait_for_report();
+    if (!host_end_) {
+      sleep_us(case_.delay_us);
+      ::kill(host_, SIGKILL);
+    }
+    open_region();
     if (host_end_) return judge_host();
-    sleep_us(case_.delay_us);
-    ::kill(host_, SIGKILL);
     if (case_.mode != KillMode::kHost || !case_.recover_at_once) collect_host();
   }
 
@@ -134,10 +164,40 @@ class CaseRun {
       expect(host_end_->exit_code == 0, "run left with {} before the kill", host_end_->exit_code);
     }
     if (!fs::exists(run_ + "/run.json")) outcome_.fate = KillFate::kNeverBegan;
+    if (outcome_.fate == KillFate::kNeverBegan || recovered_) return;
+    // A run that has its report keeps it; every other is recovered.
+    const auto report = read_run_report(run_);
+    if (expect(report && (report->status == "running" || report->status == "ok"),
+               "a killed run left no run.json that says running or ok"))
+      wanted_status_ = report->status == "ok" ? "ok" : "recovered";
+    expect(outcome_.fate == KillFate::kHit || wanted_status_ == "ok",
+           "a run that was over has status {}", report ? report->status : "");
+  }
+
+  // What the device process said last can be read also when the region has no name any more.
+  void open_region() {
+    const auto report = read_run_report(run_);
+    if (!report || report->run_id == 0) return;
+    region_ = UniqueFd(::open(region_path(report->run_id).c_str(), O_RDONLY | O_CLOEXEC));
+  }
+
+  // A device process that outlived its host ended by itself, or was told; told in its own words.
+  void judge_device() {
+    RegionDeviceWords words{};
+    if (!region_.valid() || outcome_.fate != KillFate::kHit) return;
+    if (::pread(region_.get(), &words, sizeof(words), offsetof(RegionHeader, device)) !=
+            static_cast<ssize_t>(sizeof(words)) ||
+        words.device_pid.load_relaxed() == 0)
+      return;
+    const bool told = words.host_gone.load_relaxed() != 0;
+    outcome_.told = told;
+    expect(told || words.finish_ticks.load_relaxed() != 0,
+           "the device process was never told that its host is gone");
   }
 
   void recover(const std::string& directory) {
     const ProgramEnd end = run_program({tidemark_, "recover", directory}, log_, kProgramWaitMs);
+    recovered_ = true;
     if (!host_end_) collect_host();
     const int wanted = outcome_.fate == KillFate::kNeverBegan ? 2 : 0;
     expect(end.signal == 0 && end.exit_code == wanted, "recover left with {} (signal {})",
@@ -200,8 +260,8 @@ class CaseRun {
            end->exit_code);
   }
 
-  // What the files say, by the test's own reading and by `check`. An empty status: whatever a
-  // recovered run, or one that ended in time, may say.
+  // What the files say, by the test's own reading and by `check`. An empty status: recovered or ok,
+  // where nobody could look before the recovery.
   void judge(const std::string& directory, const std::string& status) {
     const ProgramEnd check = run_program({tidemark_, "check", directory}, log_, kProgramWaitMs);
     expect(check.signal == 0 && check.exit_code == 0, "check left with {} (signal {})",
@@ -241,6 +301,9 @@ class CaseRun {
   const std::string run_;
   const std::string log_;
   AcceptedFile accepted_;
+  UniqueFd region_;
+  std::string wanted_status_;  // empty: it was recovered before anybody could look
+  bool recovered_ = false;
   CaseOutcome outcome_;
   pid_t host_ = 0;
   std::optional<ProgramEnd> host_end_;

@@ -156,36 +156,6 @@ TEST_F(Streams, EventsAreInEveryExport) {
     }
 }
 
-// Wherever the kill comes, recovery leaves a sound run whose artifacts can be read.
-TEST_F(Streams, AKilledHostLeavesThemToRecovery) {
-  for (const char* platform : {"sim", "a5sim"})
-    for (const char* delay_s : {"0.02", "0.05", "0.1", "0.3", "0.7"}) {
-      SCOPED_TRACE(fmt::format("{} s on {}", delay_s, platform));
-      fs::remove_all(path("r"));
-      const std::string command = fmt::format(
-          "cd '{}'; '{}' run paged_attention --case Case2 -p {} {} --output-prefix r "
-          ">/dev/null 2>&1 & pid=$!; sleep {}; kill -9 $pid; wait $pid 2>/dev/null",
-          directory_, TIDEMARK_EXECUTABLE, platform, kAllStreams, delay_s);
-      (void)!std::system(command.c_str());
-      if (!fs::exists(path("r/run.json"))) continue;  // it had not begun
-      const Finished recovered = run("recover r");
-      ASSERT_EQ(recovered.exit_code, 0) << recovered.out << recovered.error;
-      ASSERT_EQ(run("check r").exit_code, 0);
-      if (!fs::exists(path("r/capture.tide"))) continue;
-      const auto report = json_of("r/run.json");
-      const auto lines = lines_of("r/scope_stats/scope_stats.jsonl");
-      EXPECT_EQ(lines[0]["fatal"].GetBool(), report["status"].GetString() != std::string("ok"));
-      const auto& scopes = report["streams"]["scopes"];
-      EXPECT_EQ(lines.size() - 1,
-                scopes["delivered"].GetUint64() + scopes["recovered"].GetUint64());
-      const auto swimlane = json_of("r/l2_swimlane_records.json");
-      EXPECT_LE(swimlane["tasks"].Size(), report["tasks"]["submitted"].GetUint64());
-      EXPECT_TRUE(json_of("r/deps.json").HasMember("edges"));
-      EXPECT_EQ(run("scopes r").exit_code, 0);
-      EXPECT_EQ(run("swimlane r --perfetto r/t.pftrace").exit_code, 0);
-    }
-}
-
 TEST_F(Streams, CommandsAnswerWhatTheyAreAskedFor) {
   run_ok(fmt::format("run vector_example {} --output-prefix r", kAllStreams));
   run_ok("deps r --why r1t3");

@@ -37,6 +37,13 @@ enum class FaultAction : std::uint32_t {
   kStop,   // SIGSTOP: the process goes on when somebody continues it
 };
 
+// What a plan came to, in memory that outlives its process: a test counts faults by it, never by
+// exit codes.
+struct FaultTally {
+  std::atomic<std::uint64_t> reached[kFaultPointCount];
+  std::atomic<std::uint64_t> fired;  // stored just before the fault acts
+};
+
 class FaultPlan {
  public:
   // Before any thread that could come to the point.
@@ -45,17 +52,22 @@ class FaultPlan {
     action_ = action;
     left_ = count;
   }
-  [[nodiscard]] bool armed() const { return action_ != FaultAction::kNone; }
+  // From now on every point is counted there, whether or not a fault is armed.
+  void tell(FaultTally* tally) { tally_ = tally; }
+  [[nodiscard]] bool armed() const { return action_ != FaultAction::kNone || tally_ != nullptr; }
   // This process is the device: its points count here, and the host's do not.
   void enter_device() { in_device_ = true; }
   // The count-th time the point is reached, by whichever thread, it happens.
   void reach(FaultPoint point) {
     const bool of_device = point < FaultPoint::kDrain;
-    if (point == point_ && of_device == in_device_ && left_.fetch_sub(1) == 1) happen();
+    if (of_device != in_device_) return;
+    if (tally_ != nullptr) tally_->reached[static_cast<std::uint32_t>(point)].fetch_add(1);
+    if (action_ != FaultAction::kNone && point == point_ && left_.fetch_sub(1) == 1) happen();
   }
 
  private:
   void happen() const {
+    if (tally_ != nullptr) tally_->fired.fetch_add(1);
     if (action_ == FaultAction::kCrash) ::raise(SIGSEGV);
     if (action_ == FaultAction::kKill) ::kill(::getpid(), SIGKILL);
     if (action_ == FaultAction::kStop) ::kill(::getpid(), SIGSTOP);
@@ -67,6 +79,7 @@ class FaultPlan {
   FaultAction action_ = FaultAction::kNone;
   bool in_device_ = false;
   std::atomic<std::uint64_t> left_{0};
+  FaultTally* tally_ = nullptr;
 };
 
 // Of this process; a process that is forked takes it over.

@@ -93,7 +93,7 @@ class FrameWriter : public LaneWriter<Env> {
       put_fragment(source, {.total_bytes = total_bytes, .offset = offset, .length = length});
       offset += length;
     } while (offset < total_bytes);
-    return this->accept();
+    return this->accept(total_bytes);
   }
 
   TM_DEVICE std::uint64_t room() const {

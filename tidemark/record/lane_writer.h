@@ -6,7 +6,7 @@
 // `Env` is the device leaf: now_ticks() and pause(round), which backs off for at most 1 ms. Where
 // looking at the host's words is slow, Env::kLookEvery says in how many rounds of waiting to do so.
 // An Env with fault_point() can be asked to fail at named points; one with accepted() is told of
-// every record. Others pay for neither.
+// every record and frame as it stands in its page. Others pay for neither.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,13 @@
 #include "tidemark/transport/region.h"
 
 namespace tidemark {
+
+struct AcceptedWrite {
+  LaneIndex lane;
+  std::uint64_t number;
+  const unsigned char* record;  // as stored; null: a frame
+  std::uint64_t bytes;
+};
 
 template <class Env>
 class LaneWriter {
@@ -73,8 +80,12 @@ class LaneWriter {
   TM_DEVICE static void reach([[maybe_unused]] FaultPoint point) {
     if constexpr (requires { Env::fault_point(point); }) Env::fault_point(point);
   }
-  TM_DEVICE TM_INLINE bool accept() {
-    if constexpr (requires { Env::accepted(LaneIndex{}); }) Env::accepted(lane_);
+  TM_DEVICE TM_INLINE bool accept([[maybe_unused]] std::uint64_t frame_bytes = 0) {
+    if constexpr (requires { Env::accepted(AcceptedWrite{}); })
+      Env::accepted({.lane = lane_,
+                     .number = attempted() - 1,
+                     .record = record_bytes_ == 0 ? nullptr : cursor_ - record_bytes_,
+                     .bytes = record_bytes_ == 0 ? frame_bytes : record_bytes_});
     return true;
   }
 
