@@ -53,8 +53,15 @@ std::uint64_t ulps_between(DType dtype, const void* a, const void* b) {
     default:
       break;
   }
-  return static_cast<std::uint64_t>(
-      std::abs(element_as_double(dtype, a) - element_as_double(dtype, b)));
+  return with_element(dtype, a, [&](auto one) -> std::uint64_t {
+    if constexpr (std::is_integral_v<decltype(one)>) {
+      auto two = one;
+      std::memcpy(&two, b, sizeof(two));
+      const auto wide = [](auto value) { return static_cast<std::uint64_t>(value); };
+      return one > two ? wide(one) - wide(two) : wide(two) - wide(one);
+    }
+    return 0;
+  });
 }
 
 // True: they differ.
@@ -100,13 +107,15 @@ void compare_elements(DType dtype, const std::vector<unsigned char>& a,
     if (std::memcmp(one, other, size) == 0) continue;
     const double x = element_as_double(dtype, one), y = element_as_double(dtype, other);
     if (std::isnan(x) && std::isnan(y)) continue;
-    const double error = std::abs(x - y);
-    if (error <= tolerance.atol + tolerance.rtol * std::abs(y)) continue;
-    if (diff.differing++ == 0) diff.first_index = i;
+    // Of integers the distance itself: a double does not tell large ones apart.
+    const std::uint64_t ulps = ulps_between(dtype, one, other);
+    const double error = is_float(dtype) ? std::abs(x - y) : static_cast<double>(ulps);
     const bool comparable = !std::isnan(error) && !std::isinf(error);
+    if (comparable && error <= tolerance.atol + tolerance.rtol * std::abs(y)) continue;
+    if (diff.differing++ == 0) diff.first_index = i;
     diff.max_abs = std::max(diff.max_abs, comparable ? error : HUGE_VAL);
     diff.max_rel = std::max(diff.max_rel, comparable && y != 0 ? error / std::abs(y) : HUGE_VAL);
-    if (comparable) diff.max_ulp = std::max(diff.max_ulp, ulps_between(dtype, one, other));
+    if (comparable) diff.max_ulp = std::max(diff.max_ulp, ulps);
   }
 }
 

@@ -29,6 +29,10 @@ class TensorStats {
     if (kWide && dtype_ == DType::kFloat32) return add_wide<float>(bytes, count);
     if (kWide && dtype_ == DType::kBfloat16) return add_wide<Bfloat16>(bytes, count);
 #endif
+    add_narrow(bytes, count);
+  }
+  // What `add` does where registers are narrow, with the same results bit by bit.
+  TM_DEVICE TM_INLINE void add_narrow(const unsigned char* bytes, std::uint64_t count) {
     add_hash(bytes, count);
     switch (dtype_) {
       case DType::kFloat32:
