@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -24,6 +26,12 @@ namespace tidemark::storage {
 
 namespace fs = std::filesystem;
 using FileBytes = std::vector<unsigned char>;
+
+// A command line without quotes.
+inline std::vector<std::string> words(const std::string& line) {
+  std::istringstream text(line);
+  return {std::istream_iterator<std::string>(text), std::istream_iterator<std::string>()};
+}
 
 struct RunFiles {
   std::map<std::string, FileBytes> files;

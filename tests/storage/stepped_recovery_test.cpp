@@ -18,11 +18,13 @@ class SteppedRecovery : public ::testing::TestWithParam<const char*> {
   // A run whose host was killed with pages in the capture, in the region, and records in open ones.
   void SetUp() override {
     const std::string first = directory_.file("first");
-    const ProgramEnd end = run_program(
-        {TIDEMARK_EXECUTABLE, "run", "synthetic_producer", "--platform", GetParam(), "--lanes", "2",
-         "--records", "40", "--record-bytes", "32", "--frame-bytes", "300", "--page-bytes", "1024",
-         "--inject", "kill@drain:3", "--output-prefix", first},
-        directory_.file("log"), 60'000);
+    const ProgramEnd end =
+        run_program(words(fmt::format("{} run synthetic_producer --platform {} --lanes 2 "
+                                      "--seconds 20 --pool-bytes 12288 --record-bytes 32 "
+                                      "--frame-bytes 300 --page-bytes 1024 "
+                                      "--inject kill@drain:3 --output-prefix {}",
+                                      TIDEMARK_EXECUTABLE, GetParam(), first)),
+                    directory_.file("log"), 60'000);
     ASSERT_EQ(end.signal, SIGKILL) << "exit code " << end.exit_code;
     const auto report = read_run_report(first);
     ASSERT_TRUE(report.has_value());
@@ -37,7 +39,7 @@ class SteppedRecovery : public ::testing::TestWithParam<const char*> {
     ASSERT_EQ(whole_.status, "recovered");
     ASSERT_EQ(whole_.exit_code, 0);
     ASSERT_GE(whole_.pages.size(), 6u);
-    ASSERT_GE(whole_.records, 80u) << "of what the producers wrote something is missing";
+    ASSERT_GE(whole_.records, 80u);
   }
   void TearDown() override { fs::remove(region_); }
 

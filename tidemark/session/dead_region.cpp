@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/session/dead_region.h"
 
+#include <cstring>
+
 #include "tidemark/session/run_owner.h"
 
 namespace tidemark {
@@ -26,6 +28,12 @@ ProcessIdentity device_of(const RegionPort& port) {
           .start_time = port.load(device + offsetof(RegionDeviceWords, device_start_time))};
 }
 
+Expected<void> expect_read(const RegionPort& port, const std::string& path) {
+  const int code = port.read_error();
+  if (code == 0) return {};
+  return failure(ErrorKind::kFile, "read {}: {}", path, std::strerror(code));
+}
+
 Expected<RegionFile> lock_region(const std::string& path) {
   return lock_when_free([&] { return open_region_file(path, RegionLock::kExclusive); }, kLockTries);
 }
@@ -47,6 +55,7 @@ Expected<DeadRegion> take_region(const std::string& path, const RunReport& repor
     auto port = RegionPort::open(*looked_at, Transport::kCopied);
     if (!port) return tl::unexpected(port.error());
     auto plan = read_plan(*port, path);
+    if (auto read = expect_read(*port, path); !read) return tl::unexpected(read.error());
     if (!plan) return tl::unexpected(plan.error());
     if (plan->identity.run_id != report.run_id)
       return failure(ErrorKind::kDamage, "{} belongs to another run", path);
@@ -56,6 +65,7 @@ Expected<DeadRegion> take_region(const std::string& path, const RunReport& repor
     if (here && !end_process(device_of(*port), kEndDeviceMs))
       return failure(ErrorKind::kDevice, "the leftover device process {} does not end",
                      device_of(*port).pid);
+    if (auto read = expect_read(*port, path); !read) return tl::unexpected(read.error());
     dead.plan = std::move(*plan);
   }
   auto file = lock_region(path);

@@ -21,6 +21,9 @@ struct DeadRegion {
 // `here`: the run's pids are pids of this process's namespace too.
 Expected<DeadRegion> take_region(const std::string& path, const RunReport& report, bool here);
 
+// An error if the system refused a read: what came instead is not what the region holds.
+Expected<void> expect_read(const RegionPort& port, const std::string& path);
+
 // Waits (bounded) until no process of the run holds the region.
 Expected<RegionFile> lock_region(const std::string& path);
 

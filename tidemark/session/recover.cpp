@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include "tidemark/base/fault_point.h"
@@ -188,22 +189,15 @@ Expected<void> close_capture(const DeadRegion& region, const std::vector<unsigne
   return all;
 }
 
-// What was read of the region is what it holds.
-Expected<void> expect_read(const DeadRegion& region) {
-  const int code = region.port.read_error();
-  if (code == 0) return {};
-  return failure(ErrorKind::kFile, "read {}: {}", region.file.path, std::strerror(code));
-}
-
 // Nothing of the region is missing in the capture afterwards; an error otherwise.
 Expected<void> complete_capture(const DeadRegion* region, OpenCapture& open, RecoverResult& result,
                                 bool sync) {
   if (region != nullptr) {
     const auto lanes = merge_region(*region, open, result);
-    if (auto read = expect_read(*region); !read) return read;
+    if (auto read = expect_read(region->port, region->file.path); !read) return read;
     if (result.missing_bytes > 0) return failure(ErrorKind::kFile, "{}", open.writer->error());
     if (auto closed = close_capture(*region, lanes, open, result); !closed) return closed;
-    if (auto read = expect_read(*region); !read) return read;
+    if (auto read = expect_read(region->port, region->file.path); !read) return read;
   }
   finish_lanes(open.ledger);
   if (auto finished = open.writer->finish(); !finished) return finished;
@@ -268,15 +262,16 @@ Expected<void> prove_over(const RunReport& report, HostIs host, bool has_region,
                  owner_text(report), region_path(report.run_id));
 }
 
+// `missing_bytes`: unset where space would not help.
 RecoverResult keep_region(RecoverResult result, const std::string& directory,
-                          const std::string& why, std::uint64_t missing_bytes) {
+                          const std::string& why, std::optional<std::uint64_t> missing_bytes) {
   result.incomplete = true;
   result.exit_code = 5;
   result.report.status = "running";
-  result.file_error = fmt::format(
-      "{}; nothing was removed: free {} and run 'tidemark recover {}' "
-      "again",
-      why, space_text(missing_bytes), directory);
+  const std::string first =
+      missing_bytes ? fmt::format("free {} and ", space_text(*missing_bytes)) : std::string();
+  result.file_error = fmt::format("{}; nothing was removed: {}run 'tidemark recover {}' again", why,
+                                  first, directory);
   return result;
 }
 
@@ -352,9 +347,12 @@ Expected<RecoverResult> recover_run(const std::string& directory, const RecoverO
     if (!opened) return keep_region(result, directory, opened.error().message, 0);
     open = std::move(*opened);
     if (auto whole = complete_capture(has_region ? &region : nullptr, open, result, options.sync);
-        !whole)
-      return keep_region(result, directory, whole.error().message,
-                         std::max(result.missing_bytes, open.writer->refused_bytes()));
+        !whole) {
+      std::optional<std::uint64_t> missing =
+          std::max(result.missing_bytes, open.writer->refused_bytes());
+      if (has_region && region.port.read_error() != 0) missing.reset();
+      return keep_region(result, directory, whole.error().message, missing);
+    }
     fill_report(open, report);
     report.loss_known = has_region;
   }
