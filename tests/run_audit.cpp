@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/run_audit.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -154,8 +155,8 @@ struct LaneAudit {
     const LaneCounts& counts = lane.counts;
     const bool closed = lane.state == "closed" || lane.state == "clean";
     const std::uint64_t accepted = audit.accepted(lane.lane);
-    const std::uint64_t refused =
-        counts.dropped_by[static_cast<std::size_t>(DropReason::kFileError)];
+    const std::uint64_t said = counts.dropped_by[static_cast<std::size_t>(DropReason::kFileError)];
+    const std::uint64_t refused = terms.disk_full ? said : 0;
     // One may be stored whose writer did not come to count it; only a lane that nobody closed.
     const std::uint64_t ahead = counts.produced - counts.dropped + refused - accepted;
     result.accepted += accepted;
@@ -171,7 +172,7 @@ struct LaneAudit {
     expect(seen.count == counts.delivered + counts.recovered,
            "run.json says {} delivered + {} recovered, the file holds {}", counts.delivered,
            counts.recovered, seen.count);
-    expect(refused == 0 || terms.disk_full, "{} refused by a disk that is not full", refused);
+    expect(said == refused, "{} refused by a disk that is not full", said);
     expect(seen.twice == 0, "{} numbers out of order or twice", seen.twice);
     expect(seen.torn == 0, "{} hold something else than was written", seen.torn);
     expect(counts.incomplete <= (closed ? 0 : 1), "{} incomplete on a lane that is {}",
@@ -183,7 +184,7 @@ struct LaneAudit {
                (seen.uncounted == 1 && !closed && seen.uncounted_number + 1 == seen.end),
            "{} found that nobody counted, the lane is {}", seen.uncounted, lane.state);
     if (lane.policy == "keep-last")
-      judge_kept(closed, refused);
+      judge_kept(accepted, refused, closed);
     else
       judge_all(accepted, refused, closed);
   }
@@ -199,9 +200,9 @@ struct LaneAudit {
     expect(lane.counts.overwritten == 0, "{} overwritten", lane.counts.overwritten);
   }
 
-  // The newest pages are there, from the oldest that must be.
-  void judge_kept(bool closed, std::uint64_t refused) const {
-    const std::uint64_t produced = lane.counts.produced;
+  // The newest pages are there, from the oldest that must be. Such a lane refuses nothing.
+  void judge_kept(std::uint64_t accepted, std::uint64_t refused, bool closed) const {
+    const std::uint64_t produced = std::max(lane.counts.produced, accepted);
     const OldestKept oldest = captured.plan.record_bytes != 0
                                   ? oldest_record(payload_bytes / captured.plan.record_bytes,
                                                   terms.keep_pages, produced, closed)
