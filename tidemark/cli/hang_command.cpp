@@ -39,7 +39,10 @@ int show(const HangArgs& args) {
     if (!run) return report_error(run.error());
     if (const auto state = run->hang()) {
       const HangReport report = make_hang_report(*state, &*run);
-      if (auto put = write_hang_files(report, *directory); !put) return report_error(put.error());
+      const auto put = write_hang_files(report, *directory);
+      // A run that may not be written to shows what is there.
+      if (!put && !std::filesystem::exists(*directory + "/hang.txt", code))
+        return report_error(put.error());
     }
   }
   const std::string file = *directory + (args.json ? "/hang.json" : "/hang.txt");
@@ -54,7 +57,7 @@ int show(const HangArgs& args) {
   }
   const auto text = read_file(file);
   if (!text) return report_error(text.error());
-  print_text(*text + (args.json ? "\n" : ""));
+  print_text(*text);
   return 0;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark replay: one task's kernel again, on its captured inputs, beside its captured outputs.
+#include <signal.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,19 +27,21 @@ namespace {
 struct ReplayArgs {
   std::string run;
   std::string task;
+  std::uint32_t timeout_ms = 10'000;
 };
 
-// The entries of one task, by argument.
+// The entries of one task, by argument. Outputs of a task that was stopped say only their shape.
 struct Captured {
-  std::map<std::uint32_t, const DumpEntry*> before, after;
+  std::map<std::uint32_t, const DumpEntry*> before, after, stopped;
 
   [[nodiscard]] const DumpHeader& any() const {
     return (before.empty() ? after : before).begin()->second->header;
   }
   [[nodiscard]] const DumpEntry* find(std::uint32_t arg) const {
     if (const auto found = before.find(arg); found != before.end()) return found->second;
-    const auto found = after.find(arg);
-    return found == after.end() ? nullptr : found->second;
+    if (const auto found = after.find(arg); found != after.end()) return found->second;
+    const auto found = stopped.find(arg);
+    return found == stopped.end() ? nullptr : found->second;
   }
 };
 
@@ -49,6 +53,8 @@ Expected<Captured> find_task(const DumpIndex& index, std::uint64_t task, const s
       captured.before[entry.header.arg_index] = &entry;
     if (entry.header.stage == static_cast<std::uint8_t>(DumpStage::kAfterCompletion))
       captured.after[entry.header.arg_index] = &entry;
+    if (entry.header.stage == static_cast<std::uint8_t>(DumpStage::kAtHang))
+      captured.stopped[entry.header.arg_index] = &entry;
   }
   if (captured.before.empty() && captured.after.empty())
     return failure(ErrorKind::kUsage, "--task {}: nothing of it was dumped", text);
@@ -89,13 +95,12 @@ Expected<void> check_complete(const Captured& captured, const ArgInfos& declared
     const bool has_after = after != captured.after.end();
     const bool reads = info.role != ArgRole::kOut;
     const bool writes = info.role == ArgRole::kOut || info.role == ArgRole::kInout;
-    if ((reads && !has_before) || (writes && !has_after)) {
+    if ((reads && !has_before) || (writes && !has_after && !captured.stopped.contains(arg))) {
       add(missing, arg);
       continue;
     }
-    if ((has_before && !is_whole(*before->second)) || (has_after && !is_whole(*after->second)))
-      add(cut, arg);
-    const DumpEntry& entry = has_before ? *before->second : *after->second;
+    const DumpEntry& entry = *captured.find(arg);
+    if (!is_whole(entry) || (has_after && !is_whole(*after->second))) add(cut, arg);
     const auto access = static_cast<Access>(entry.header.access);
     const bool fits =
         entry.is_tensor() ? role_takes(info.role, access) : info.role == ArgRole::kScalar;
@@ -176,6 +181,10 @@ Expected<bool> compare(RunCapture& run, const ReplayTask& task, std::uint32_t ar
 int run_and_compare(RunCapture& run, const WorkloadEntry& workload, ReplayTask& task,
                     const Captured& captured) {
   workload.replay(task);
+  if (captured.after.empty() && !captured.stopped.empty()) {
+    print("NOT reproduced: the kernel returned; in the run it did not\n");
+    return 1;
+  }
   bool same = true;
   for (const auto& [arg, entry] : captured.after) {
     if (!entry->is_tensor() || arg >= task.tensors.size()) continue;
@@ -187,13 +196,18 @@ int run_and_compare(RunCapture& run, const WorkloadEntry& workload, ReplayTask& 
   return same ? 0 : 1;
 }
 
-// In a process of its own: a kernel that crashes, perhaps on purpose, ends only that one.
+// In a process of its own: a kernel that crashes or never returns, perhaps on purpose, ends only
+// that one.
 template <class Run>
-int run_apart(const Run& run) {
+int run_apart(std::uint32_t timeout_ms, const Run& run) {
   flush();
   const pid_t child = ::fork();
   if (child < 0) return report_error(file_failure("start a process for", "the kernel").value());
   if (child == 0) {
+    const itimerval limit{
+        .it_interval = {},
+        .it_value = {.tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000}};
+    ::setitimer(ITIMER_REAL, &limit, nullptr);  // 0: none
     const int exit_code = run();
     flush();
     ::_exit(exit_code);
@@ -201,6 +215,10 @@ int run_apart(const Run& run) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (WIFEXITED(status)) return WEXITSTATUS(status);
+  if (WTERMSIG(status) == SIGALRM)
+    return report_error({ErrorKind::kDevice, fmt::format("the kernel did not return within {} ms "
+                                                         "(--timeout-ms)",
+                                                         timeout_ms)});
   return report_error(
       {ErrorKind::kDevice, fmt::format("the kernel crashed again: signal {}", WTERMSIG(status))});
 }
@@ -230,7 +248,8 @@ int replay(const ReplayArgs& args) {
   if (!built) return report_error(built.error());
   print("{} {} again, on what it read\n", task_text(*task),
         dump_kernel_name(*run, captured->any()));
-  return run_apart([&] { return run_and_compare(*run, *workload, *built, *captured); });
+  return run_apart(args.timeout_ms,
+                   [&] { return run_and_compare(*run, *workload, *built, *captured); });
 }
 
 }  // namespace
@@ -241,6 +260,10 @@ void add_replay_command(CLI::App& app, Outcome& outcome) {
   auto args = std::make_shared<ReplayArgs>();
   command->add_option("run", args->run, "Directory of the run (default: the newest in outputs/)");
   command->add_option("--task", args->task, "The task (r1t42, t42 or 0x…)")->required();
+  command
+      ->add_option("--timeout-ms", args->timeout_ms,
+                   "A kernel that has not returned after so long is ended; 0: never")
+      ->capture_default_str();
   command->callback([args, &outcome] { outcome.exit_code = replay(*args); });
 }
 
