@@ -11,10 +11,13 @@ find_package(TBB QUIET)  # only to measure beside; without it `bench runtime` ha
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
+# A test that cannot be built is missed by nobody, so this is an error.
 if(TIDEMARK_BUILD_TESTS)
-  find_package(GTest QUIET)
-  if(NOT GTest_FOUND)
-    message(NOTICE "tidemark: GoogleTest not found, the tests are not built")
-    set(TIDEMARK_BUILD_TESTS OFF)
-  endif()
+  foreach(package GTest Protobuf)
+    find_package(${package} QUIET)
+    if(NOT ${package}_FOUND)
+      message(FATAL_ERROR "tidemark: the tests need ${package} (`./dev test` installs it); without "
+        "tests: -DTIDEMARK_BUILD_TESTS=OFF")
+    endif()
+  endforeach()
 endif()

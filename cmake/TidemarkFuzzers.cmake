@@ -1,15 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-# One libFuzzer executable per fuzz/*_fuzz.cpp, in <build>/fuzz/.
+# One executable per fuzz/*_fuzz.cpp, in <build>/fuzz/: by clang++ a libFuzzer, target
+# tidemark_fuzzers; otherwise one that replays its corpus, target tidemark_fuzz_tests.
 
 file(GLOB fuzz_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/*_fuzz.cpp")
-add_custom_target(tidemark_fuzzers)
-foreach(fuzz_source IN LISTS fuzz_sources)
-  cmake_path(GET fuzz_source STEM fuzz_name)
-  add_executable(${fuzz_name} "${fuzz_source}")
-  target_link_libraries(${fuzz_name} PRIVATE tidemark::tidemark tidemark::cli)
-  target_link_options(${fuzz_name} PRIVATE -fsanitize=fuzzer)
-  tidemark_warnings(${fuzz_name} TEST)
-  set_target_properties(${fuzz_name} PROPERTIES
+if(TIDEMARK_BUILD_FUZZERS)
+  add_custom_target(tidemark_fuzzers)
+else()
+  add_custom_target(tidemark_fuzz_tests)
+  add_library(tidemark_fuzz_replay OBJECT "${PROJECT_SOURCE_DIR}/fuzz/replay_main.cpp")
+  target_link_libraries(tidemark_fuzz_replay PRIVATE tidemark::tidemark)
+  tidemark_warnings(tidemark_fuzz_replay TEST)
+endif()
+
+function(tidemark_fuzzer source)
+  cmake_path(GET source STEM name)
+  add_executable(${name} "${source}")
+  target_link_libraries(${name} PRIVATE tidemark::tidemark tidemark::cli)
+  tidemark_warnings(${name} TEST)
+  set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
-  add_dependencies(tidemark_fuzzers ${fuzz_name})
+  if(TIDEMARK_BUILD_FUZZERS)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    add_dependencies(tidemark_fuzzers ${name})
+    return()
+  endif()
+  target_link_libraries(${name} PRIVATE tidemark_fuzz_replay)
+  target_compile_options(${name} PRIVATE -O0)
+  add_dependencies(tidemark_fuzz_tests ${name})
+  set(corpus "${PROJECT_SOURCE_DIR}/fuzz/corpus/${name}")
+  file(GLOB corpus_files CONFIGURE_DEPENDS "${corpus}/*")
+  list(LENGTH corpus_files file_count)
+  add_test(NAME fuzz.${name}_replays_its_corpus COMMAND ${name} "${corpus}" ${file_count} 20)
+  set_tests_properties(fuzz.${name}_replays_its_corpus PROPERTIES LABELS fuzz TIMEOUT 300)
+endfunction()
+
+foreach(fuzz_source IN LISTS fuzz_sources)
+  tidemark_fuzzer("${fuzz_source}")
 endforeach()

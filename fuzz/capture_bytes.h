@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fuzz/byte_source.h"
@@ -15,8 +16,20 @@
 
 namespace tidemark::fuzz {
 
-// One more than the last type there is.
-inline constexpr std::uint64_t kChunkTypes = static_cast<std::uint64_t>(ChunkType::kSnapshot) + 1;
+// Whether the enumeration has a name for this type; the compiler writes an unknown one as a number.
+template <ChunkType type>
+constexpr bool has_name() {
+  return std::string_view(__PRETTY_FUNCTION__).find("ChunkType::k") != std::string_view::npos;
+}
+template <std::size_t... types>
+constexpr std::uint64_t count_types(std::index_sequence<types...>) {
+  std::uint64_t last = 0;
+  ((has_name<static_cast<ChunkType>(types)>() ? last = types : last), ...);
+  return last + 1;
+}
+// One more than the last type there is, also of types that nobody has told the fuzzer about.
+inline constexpr std::uint64_t kChunkTypes = count_types(std::make_index_sequence<64>());
+static_assert(kChunkTypes > static_cast<std::uint64_t>(ChunkType::kSnapshot) && kChunkTypes < 64);
 
 struct ChunkBytes {
   ChunkHeader header{};

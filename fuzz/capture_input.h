@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One fuzzer input as a capture file: opened both ways, every chunk read, described, counted,
-// checked and exported. Whatever the bytes say, nothing may crash, and what an index or a scan
-// returns must be what its checksum says, and what the commands print of it must be plain text.
-// Called by capture_fuzz.cpp and tests/hostile_capture_test.cpp.
+// checked, analyzed, compared and exported. Whatever the bytes say, nothing may crash, and what an
+// index or a scan returns must be what its checksum says, and what the commands print of it must be
+// plain text. Called by capture_fuzz.cpp and tests/hostile_capture_test.cpp.
 #pragma once
 
 #include <sys/mman.h>
@@ -18,8 +18,11 @@
 #include "tests/sample_run.h"
 #include "tidemark/analyze/check_run.h"
 #include "tidemark/analyze/critical_path.h"
+#include "tidemark/analyze/dump_diff.h"
+#include "tidemark/analyze/hang_report.h"
 #include "tidemark/analyze/scope_report.h"
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/dump_files.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/export_run.h"
@@ -56,6 +59,8 @@ struct CaptureInputResult {
   std::uint64_t chunks = 0;
   std::uint64_t pages = 0;
   std::uint64_t records = 0;
+  std::uint64_t arguments = 0;  // dumped, with all the bytes they say they have
+  std::uint64_t hangs = 0;
   std::string printed;
 };
 
@@ -93,12 +98,40 @@ inline void read_everything(CaptureReader& reader, CaptureInputResult& result) {
   (void)to_json(report);
 }
 
+// Dumped arguments: their bytes, as text, and beside those of the same run.
+inline void read_arguments(RunCapture& run, CaptureInputResult& result) {
+  const auto index = read_dump(run);
+  if (!index) return;
+  for (const DumpEntry& entry : index->entries) {
+    const auto bytes = load_payload(run, entry);
+    if (!bytes) continue;
+    CHECK(bytes->size() == entry.header.payload_bytes);
+    CHECK(bytes->size() <= entry.header.logical_bytes);
+    ++result.arguments;
+    if (bytes->size() <= 1024) (void)cli::dump_text(run, entry);
+  }
+  (void)tasks_in_order(run, *index);
+  auto other = RunCapture::open(run.directory());
+  if (!other) return;
+  const auto diff = diff_dumps(run, *other, {});
+  CHECK(!diff || diff->compared <= index->entries.size());
+}
+
+inline void read_hang(RunCapture& run, CaptureInputResult& result) {
+  const auto state = run.hang();
+  if (!state) return;
+  ++result.hangs;
+  CHECK(first_order_in(hang_summary(make_hang_report(*state, &run), run.directory())).empty());
+}
+
 // Every question that can be asked of a capture; the answers may be wrong, never fatal.
-inline void analyze_everything(const std::string& directory) {
+inline void analyze_everything(const std::string& directory, CaptureInputResult& result) {
   for (const auto& artifact : artifacts())
     (void)export_files(directory, {std::string(artifact.file)});
   auto run = RunCapture::open(directory);
   if (!run) return;
+  read_arguments(*run, result);
+  read_hang(*run, result);
   (void)read_timeline(*run);
   (void)report_scopes(*run);
   const auto graph = TaskGraph::load(*run);
@@ -112,9 +145,40 @@ inline void analyze_everything(const std::string& directory) {
   (void)find_starvation(*run->runtime(), run->clock(), *graph, times);
 }
 
-inline constexpr const char* kTextCommands[] = {
-    "check",      "swimlane",       "scopes", "deps --list", "deps --dot -", "dump --stats",
-    "dump --nan", "dump --index 0", "hang",   "hang --json", "top --once"};
+// What people type; RUN is the directory.
+inline constexpr const char* kTextCommands[] = {"check RUN",
+                                                "swimlane RUN",
+                                                "swimlane RUN --perfetto RUN/t.pftrace",
+                                                "scopes RUN",
+                                                "deps RUN --list",
+                                                "deps RUN --reduce",
+                                                "deps RUN --dot -",
+                                                "deps RUN --why t1",
+                                                "deps RUN --path t0 r1t3",
+                                                "dump RUN --stats",
+                                                "dump RUN --nan",
+                                                "dump RUN --index 0",
+                                                "dump RUN --export RUN --format npy",
+                                                "dump RUN --export RUN --format csv",
+                                                "dump RUN --export RUN --format txt",
+                                                "dump diff RUN RUN",
+                                                "replay RUN --task t0",
+                                                "hang RUN",
+                                                "hang RUN --json",
+                                                "top RUN --once"};
+
+// Returns the exit code.
+inline int run_command(const std::string& command, const std::string& directory) {
+  std::vector<std::string> words{"tidemark"};
+  std::istringstream stream(command);
+  for (std::string word; stream >> word;) {
+    if (const auto at = word.find("RUN"); at != std::string::npos) word.replace(at, 3, directory);
+    words.push_back(word);
+  }
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  return cli::run_arguments(static_cast<int>(argv.size()), argv.data());
+}
 
 // What people see of it, by `count` of the commands from one on.
 inline std::string print_input(const std::string& directory, std::uint64_t from,
@@ -122,13 +186,8 @@ inline std::string print_input(const std::string& directory, std::uint64_t from,
   std::string text;
   const cli::PrintedText sink(text);
   for (std::size_t i = 0; i < count; ++i) {
-    std::vector<std::string> words{"tidemark"};
-    std::istringstream command(kTextCommands[(from + i) % std::size(kTextCommands)]);
-    for (std::string word; command >> word;) words.push_back(word);
-    words.insert(words.begin() + 2, directory);
-    std::vector<char*> argv;
-    for (auto& word : words) argv.push_back(word.data());
-    const int exit_code = cli::run_arguments(static_cast<int>(argv.size()), argv.data());
+    const int exit_code =
+        run_command(kTextCommands[(from + i) % std::size(kTextCommands)], directory);
     CHECK(exit_code >= 0 && exit_code <= 5);
   }
   return text;
@@ -149,7 +208,7 @@ inline CaptureInputResult run_capture_input(std::span<const unsigned char> bytes
     read_everything(*reader, result);
   }
   (void)check_run(directory.path(), {});
-  analyze_everything(directory.path());
+  analyze_everything(directory.path(), result);
   result.printed = print_input(directory.path(), checksum(bytes.data(), bytes.size()), commands);
   CHECK(first_order_in(result.printed).empty());
   (void)parse_run_report(std::string(bytes.begin(), bytes.end()), "run.json");

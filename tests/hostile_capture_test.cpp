@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything that reads a capture, over thousands of seeded inputs of capture_fuzz: damaged files,
 // and files whose checksums are right but whose content is not.
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "fuzz/capture_bytes.h"
 #include "fuzz/capture_input.h"
 #include "tests/sample_task_run.h"
+#include "tests/seed_range.h"
 #include "tidemark/analyze/dump_index.h"
 
 namespace tidemark::fuzz {
@@ -92,6 +95,22 @@ TEST(HostileCapture, SoundOnesAreReadWhole) {
   }
 }
 
+// A type that is added is in no sample yet, and this fails until it is in one.
+TEST(HostileCapture, SamplesHaveEveryTypeOfChunk) {
+  std::set<std::uint16_t> types;
+  for (const auto& bytes : sample_captures())
+    for (std::size_t at = 0; at + sizeof(ChunkHeader) <= bytes.size();) {
+      ChunkHeader header;
+      std::memcpy(&header, bytes.data() + at, sizeof(header));
+      ASSERT_EQ(header.magic, kChunkMagic);
+      types.insert(header.type);
+      at += chunk_span(header.payload_bytes);
+    }
+  for (std::uint16_t type = 1; type < kChunkTypes; ++type)
+    EXPECT_TRUE(types.contains(type)) << type;
+  EXPECT_EQ(types.size(), kChunkTypes - 1);
+}
+
 TEST(HostileCapture, AHungRunShowsItsStateAndItsSnapshot) {
   const auto printed = run_capture_input(hung_capture(), std::size(kTextCommands)).printed;
   for (const char* words : {"running stalled", "program.h:9", "hang   "})
@@ -147,10 +166,50 @@ TEST(HostileCapture, ASnapshotOfALaneThatIsNotThereIsStillRead) {
   }
 }
 
+// Of an output whose place in memory is made by a frame that says it is small, `replay` would read
+// as many bytes as the frame after it has.
+TEST(HostileCapture, AnArgumentOfAnotherSizeBeforeAndAfterIsNotReplayed) {
+  for (const std::uint32_t blocks : {1u, 0u, ~0u}) {
+    CaptureBytes capture = parse_capture(task_capture());
+    const auto good = lay_out_capture(capture);
+    struct {
+      DumpHeader header{.kind = static_cast<std::uint8_t>(DumpKind::kTensor),
+                        .payload_bytes = 4,
+                        .logical_bytes = 4,
+                        .kernels = {0, kNoKernel, kNoKernel},
+                        .access = static_cast<std::uint8_t>(Access::kOutput),
+                        .rank = 1,
+                        .arg_index = 2,
+                        .extent = {1}};
+      float value = 1;
+    } frame;
+    frame.header.block_count = blocks;
+    ChunkBytes added =
+        chunk_of(ChunkType::kSnapshot, &frame, sizeof(DumpHeader) + sizeof(frame.value));
+    added.header.run_id = capture.chunks.front().header.run_id;
+    if (blocks != 1)  // then it is all there is of the task
+      std::erase_if(capture.chunks, [](const ChunkBytes& chunk) {
+        return chunk.header.type == static_cast<std::uint16_t>(ChunkType::kPage);
+      });
+    capture.chunks.push_back(std::move(added));
+    static InputDirectory directory;
+    directory.put(lay_out_capture(capture));
+    std::string printed;
+    const cli::PrintedText sink(printed);
+    EXPECT_EQ(run_command("replay RUN --task t0", directory.path()), 4);
+    EXPECT_NE(printed.find(blocks == 1 ? "argument 2 (c) has another size" : " blocks"),
+              std::string::npos)
+        << printed;
+    directory.put(good);
+    EXPECT_EQ(run_command("replay RUN --task t0", directory.path()), 0) << printed;
+  }
+}
+
 TEST(HostileCapture, WithRightChecksumsItReachesEveryReaderAndCrashesNone) {
   const auto captures = sample_captures();
-  std::uint64_t described = 0, pages = 0;
-  for (std::uint64_t seed = 1; seed <= 6000; ++seed) {
+  std::uint64_t described = 0, pages = 0, arguments = 0, hangs = 0;
+  const SeedRange seeds = seed_range(1500, 750);
+  for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     SeededBits bits(seed);
     CaptureBytes capture = parse_capture(captures[seed % captures.size()]);
     for (std::uint64_t changes = 1 + bits.below(6); changes > 0; --changes)
@@ -158,16 +217,21 @@ TEST(HostileCapture, WithRightChecksumsItReachesEveryReaderAndCrashesNone) {
     const auto result = run_capture_input(lay_out_capture(capture), 1);
     described += result.described;
     pages += result.pages;
+    arguments += result.arguments;
+    hangs += result.hangs;
   }
-  EXPECT_GT(described, 3000u);
-  EXPECT_GT(pages, 10'000u);
+  EXPECT_GT(described, seeds.count() / 2);
+  EXPECT_GT(pages, seeds.count() * 2);
+  EXPECT_GT(arguments, seeds.count());
+  EXPECT_GT(hangs, seeds.count() / 20);
 }
 
 // What is printed is checked by run_capture_input; here, that the orders come that far.
 TEST(HostileCapture, OrdersToATerminalReachEveryCommandAndNoTerminal) {
   const auto captures = sample_captures();
   std::uint64_t shown = 0;
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+  const SeedRange seeds = seed_range(200, 50);
+  for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     SeededBits bits(seed);
     CaptureBytes capture = parse_capture(captures[1 + seed % (captures.size() - 1)]);
     insert_orders(capture, bits);
@@ -176,12 +240,13 @@ TEST(HostileCapture, OrdersToATerminalReachEveryCommandAndNoTerminal) {
     shown += printed.find("?]0;owned?") != std::string::npos ||
              printed.find("?[31m") != std::string::npos;
   }
-  EXPECT_GT(shown, 20u);
+  EXPECT_GT(shown, seeds.count() / 15);
 }
 
 TEST(HostileCapture, WithDamageItCrashesNoReader) {
   const auto captures = sample_captures();
-  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+  const SeedRange seeds = seed_range(750, 400);
+  for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     SeededBits bits(seed);
     auto bytes = captures[seed % captures.size()];
     for (std::uint64_t flips = 1 + bits.below(20); flips > 0; --flips) flip_bit(bytes, bits);

@@ -65,6 +65,12 @@ bool is_whole(const DumpEntry& entry) {
   return !entry.is_tensor() || entry.header.payload_bytes == entry.header.logical_bytes;
 }
 
+// An argument has one place in memory, whatever the capture says of it before and after.
+bool are_alike(const DumpEntry& before, const DumpEntry& after) {
+  return before.header.kind == after.header.kind && before.header.dtype == after.header.dtype &&
+         before.header.logical_bytes == after.header.logical_bytes;
+}
+
 std::string argument_text(const ArgInfos& declared, std::uint32_t arg) {
   return fmt::format("{} ({})", arg, declared.items[arg].name);
 }
@@ -72,6 +78,9 @@ std::string argument_text(const ArgInfos& declared, std::uint32_t arg) {
 // What the task's kernels take. In a mix each kernel has the same argument list.
 Expected<ArgInfos> arguments_of(const WorkloadEntry& workload, const DumpHeader& header) {
   ArgInfos declared;
+  if (header.block_count == 0 || header.block_count > kBlocksMax)
+    return failure(ErrorKind::kDamage, "{}: {} blocks", task_text(header.task_id),
+                   header.block_count);
   for (const std::uint16_t kernel : header.kernels) {
     if (kernel == kNoKernel) continue;
     if (kernel >= workload.kernel_infos.size())
@@ -106,6 +115,9 @@ Expected<void> check_complete(const Captured& captured, const ArgInfos& declared
         entry.is_tensor() ? role_takes(info.role, access) : info.role == ArgRole::kScalar;
     if (!fits || (!info.any_dtype && static_cast<DType>(entry.header.dtype) != info.dtype))
       return failure(ErrorKind::kDamage, "argument {} is not what its kernel declares",
+                     argument_text(declared, arg));
+    if (has_before && has_after && !are_alike(*before->second, *after->second))
+      return failure(ErrorKind::kDamage, "argument {} has another size before and after",
                      argument_text(declared, arg));
   }
   if (!missing.empty())

@@ -108,7 +108,8 @@ Expected<NpyArray> read_npy(const std::string& path) {
     const auto parsed = std::from_chars(shape.data() + at, shape.data() + shape.size(), extent);
     at = static_cast<std::size_t>(parsed.ptr - shape.data());
     array.shape.push_back(extent);
-    if (__builtin_mul_overflow(bytes, extent, &bytes)) return bad("an impossible shape");
+    if (parsed.ec != std::errc() || __builtin_mul_overflow(bytes, extent, &bytes))
+      return bad("an impossible shape");
   }
   const std::size_t begin = kMagicBytes + 2 + length;
   if (all.size() - begin != bytes) return bad("another number of elements than its shape says");

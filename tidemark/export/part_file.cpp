@@ -84,7 +84,9 @@ PartFile::~PartFile() {
 }
 
 // An error stays with the file and is told by finish.
-void PartFile::write(std::string_view bytes) { std::fwrite(bytes.data(), 1, bytes.size(), file_); }
+void PartFile::write(std::string_view bytes) {
+  if (!bytes.empty()) std::fwrite(bytes.data(), 1, bytes.size(), file_);
+}
 
 Expected<void> PartFile::finish() {
   const bool failed = std::ferror(file_) != 0 || std::fflush(file_) != 0;

@@ -14,14 +14,16 @@ std::vector<RuntimeConfig> every_config() {
   for (std::uint32_t level = 0; level <= kSwimlaneLevelMax; ++level)
     for (const std::uint32_t edges : {0u, 1u})
       for (const std::uint32_t scopes : {0u, 1u})
-        for (const std::uint32_t clusters : {1u, 2u, 5u})
-          for (const std::uint32_t schedulers : {1u, 3u}) {
-            RuntimeConfig config;
-            config.cluster_count = clusters;
-            config.scheduler_count = schedulers;
-            config.streams = {.swimlane_level = level, .edges = edges, .scopes = scopes};
-            configs.push_back(config);
-          }
+        for (const std::uint32_t dump : {0u, 1u})
+          for (const std::uint32_t clusters : {1u, 2u, 5u})
+            for (const std::uint32_t schedulers : {1u, 3u}) {
+              RuntimeConfig config;
+              config.cluster_count = clusters;
+              config.scheduler_count = schedulers;
+              config.streams = {
+                  .swimlane_level = level, .edges = edges, .scopes = scopes, .dump = dump};
+              configs.push_back(config);
+            }
   return configs;
 }
 
@@ -50,7 +52,7 @@ class LaneList {
     const StreamInfo* info = find_stream(stream);
     ASSERT_NE(info, nullptr);
     EXPECT_EQ(request.record_bytes, info->record_bytes) << "lane " << lane;
-    EXPECT_GT(request.record_bytes, 0u) << "lane " << lane;
+    EXPECT_EQ(request.record_bytes == 0, stream == StreamId::kDump) << "lane " << lane;
   }
 
  private:
@@ -58,12 +60,22 @@ class LaneList {
   std::vector<bool> seen_;
 };
 
+// What each unit has to write, counted by hand.
+std::uint32_t lanes_wanted(const StreamSelection& on, const UnitCounts& units) {
+  if (on.swimlane_level + on.edges + on.scopes + on.dump == 0) return 0;
+  const std::uint32_t orchestrator = 1 + on.scopes + on.edges + (on.swimlane_level == 4);
+  const std::uint32_t scheduler = (on.swimlane_level >= 2) + (on.swimlane_level >= 3);
+  const std::uint32_t core = 1 + (on.swimlane_level >= 1) + on.dump;
+  return orchestrator + units.schedulers * scheduler + units.cores * core;
+}
+
 TEST(RuntimeLanes, AreTheLanesThatTheUnitsOpen) {
   for (const RuntimeConfig& config : every_config()) {
     const StreamLanes lanes = config.lanes();
     const UnitCounts units = config.units();
     LaneList list(config);
     ASSERT_EQ(list.size(), lanes.count());
+    ASSERT_EQ(list.size(), lanes_wanted(config.streams, units));
     list.expect(lanes.scopes(), StreamId::kScopes, 0, "orchestrator");
     list.expect(lanes.edges(), StreamId::kEdges, 0, "orchestrator");
     list.expect(lanes.submits(), StreamId::kPhases, 0, "orchestrator");
@@ -78,6 +90,7 @@ TEST(RuntimeLanes, AreTheLanesThatTheUnitsOpen) {
           "core " + std::to_string(core) + (core % 3 == 0 ? " (aic)" : " (aiv)");
       list.expect(lanes.spans(core), StreamId::kSwimlane, 1 + units.schedulers + core, who);
       list.expect(lanes.events(core), StreamId::kEvents, 1 + units.schedulers + core, who);
+      list.expect(lanes.dump(core), StreamId::kDump, 1 + units.schedulers + core, who);
     }
     EXPECT_EQ(list.unseen(), 0u);
   }
@@ -87,7 +100,7 @@ TEST(RuntimeLanes, HaveTextsThatFitIntoTheLaneTable) {
   RuntimeConfig config;
   config.cluster_count = 4000;
   config.scheduler_count = 200;
-  config.streams = {.swimlane_level = 4, .edges = 1, .scopes = 1};
+  config.streams = {.swimlane_level = 4, .edges = 1, .scopes = 1, .dump = 1};
   for (const LaneRequest& request : runtime_lanes(config)) {
     EXPECT_FALSE(request.producer.empty());
     EXPECT_LT(request.producer.size(), kProducerTextBytes);

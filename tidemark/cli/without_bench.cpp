@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of a sanitizer build: what it would measure there is the sanitizer.
+#include "tidemark/cli/command_line.h"
+
+namespace tidemark::cli {
+
+void add_bench_command(CLI::App&, Outcome&) {}
+
+}  // namespace tidemark::cli
