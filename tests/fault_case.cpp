@@ -11,7 +11,14 @@
 namespace tidemark {
 namespace {
 
-constexpr const char* kTimeoutMs = "700";
+// Only a hang that is wanted is waited for, and a stop must be able to outlast the limit. Nothing
+// else comes near its limit, however slow the machine is.
+constexpr std::uint32_t kHangLimitMs = 2'000, kNoLimitMs = 90'000;
+
+std::uint32_t limit_ms(const FaultCase& the_case) {
+  const bool short_one = the_case.action == FaultAction::kHang || the_case.point == kStopped;
+  return short_one ? kHangLimitMs : kNoLimitMs;
+}
 
 // Less than this has no room for the closing chunks, and the run is refused. More lanes need more.
 std::uint64_t least_limit(std::string_view platform) {
@@ -85,7 +92,7 @@ FaultCase make_fault_case(FaultPoint point, std::string_view platform, Overflow 
   made.policy = policy;
   if (point == kStopped) {
     made.stop_point = static_cast<FaultPoint>(pick(static_cast<std::uint64_t>(FaultPoint::kDrain)));
-    made.stop_ms = static_cast<std::uint32_t>(pick(1000));  // the limit is 700
+    made.stop_ms = static_cast<std::uint32_t>(pick(3) == 0 ? kHangLimitMs + 200 : pick(300));
   }
   made.count = 1 + pick(usual_count(point == kStopped ? made.stop_point : point));
   if (point == kDiskFull) made.limit = least_limit(platform) + pick(40) * (8 << 10);
@@ -101,8 +108,9 @@ FaultCase make_fault_case(FaultPoint point, std::string_view platform, Overflow 
   } else if (point == kStopped) {
     made.action = FaultAction::kStop;
   } else if (point != kDiskFull) {
-    const FaultAction actions[] = {FaultAction::kCrash, FaultAction::kKill, FaultAction::kHang};
-    made.action = actions[pick(3)];
+    const FaultAction actions[] = {FaultAction::kCrash, FaultAction::kKill, FaultAction::kCrash,
+                                   FaultAction::kKill, FaultAction::kHang};
+    made.action = actions[pick(5)];
   }
   std::vector<std::string>& flags = made.run_flags;
   // A recovery by the run itself needs a device that went wrong, a disk that is full needs much to
@@ -127,7 +135,8 @@ FaultCase make_fault_case(FaultPoint point, std::string_view platform, Overflow 
   made.keep_pages = static_cast<std::uint32_t>(2 + pick(6));
   flags.insert(flags.end(), {"-p", made.platform, "--policy"});
   flags.push_back(std::string(some_drain ? "dump=" : "") + policies[name - kFaultPolicies]);
-  flags.insert(flags.end(), {"--page-bytes", pages[pick(3)], "--scheduler-timeout-ms", kTimeoutMs,
+  flags.insert(flags.end(), {"--page-bytes", pages[pick(3)], "--scheduler-timeout-ms",
+                             std::to_string(limit_ms(made)), "--op-timeout-ms", "100000",
                              "--dump-tensor", "--keep-pages", std::to_string(made.keep_pages)});
   if (pick(4) != 0) flags.push_back("--enable-l2-swimlane");
   if (pick(4) != 0 || some_drain) flags.push_back("--enable-dep-gen");

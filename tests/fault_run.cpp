@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint32_t kProgramWaitMs = 60'000;    // never reached by a program that is well
+constexpr std::uint32_t kProgramWaitMs = 100'000;   // never reached by a program that is well
 constexpr std::uint32_t kProcessesGoneMs = 30'000;  // nor this by its processes
 
 class FaultRun {

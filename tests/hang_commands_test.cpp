@@ -19,7 +19,7 @@ class HangCommands : public HangFixture {
     SCOPED_TRACE(fmt::format("{} signal {}", platform, signal));
     AuditWords audit(path("audit"));
     const pid_t pid = start(hung_run(platform));
-    const auto core = wait_until_busy("r", "t12");
+    const auto core = wait_until_stuck("r", 12);
     ::kill(pid, signal);
     EXPECT_EQ(finish(pid), exit_code) << read(path("log.txt"));
     ASSERT_TRUE(core) << "it never came to the task that hangs";
@@ -88,7 +88,7 @@ TEST_F(HangCommands, TopShowsTheHungKernelFromOutsideAndDisturbsNothing) {
     SCOPED_TRACE(platform);
     AuditWords audit(path("audit"));
     const pid_t pid = start(hung_run(platform));
-    const auto core = wait_until_busy("r", "t12");
+    const auto core = wait_until_stuck("r", 12);
     const Finished json_look = run("top r --once --json");
     const Finished text_look = run("top r --once");
     for (int i = 0; i < 5; ++i) EXPECT_EQ(run("top r --once --json").exit_code, 0);

@@ -33,13 +33,16 @@ class HangFixture : public DumpFixture {
     return end->exit_code;
   }
 
-  // Looks from outside until a core is in a kernel of this task. Its core; nothing: it never came.
-  std::optional<unsigned> wait_until_busy(const std::string& run, const std::string& task) {
+  // Looks from outside until a core is in a kernel of this task and all that can be done before it
+  // is done and counted: nothing moves any more. Its core; nothing: it never came.
+  std::optional<unsigned> wait_until_stuck(const std::string& run, unsigned number) {
+    const std::string task = fmt::format("t{}", number);
     const std::uint64_t end_us = now_us() + kPatienceMs * 1000ull;
     while (now_us() < end_us) {
       const Finished look = this->run(fmt::format("top {} --once --json", run));
       if (look.exit_code != 0 || !look.out.starts_with("{")) continue;  // not there yet
       const auto json = parse(look.out);
+      if (!json["orchestration_done"].GetBool() || json["completed"].GetUint() != number) continue;
       for (const auto& core : json["cores"].GetArray())
         if (core["state"].GetString() == std::string("busy") && core["task"].GetString() == task)
           return core["core"].GetUint();

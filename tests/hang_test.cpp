@@ -16,10 +16,12 @@ struct Wanted {
   const char* hang_class;
   const char* task;  // nullptr: the oldest that is not complete
   const char* kernel;
+  unsigned limit_ms = 1500;  // also the time for the program to begin
 };
 
 constexpr Wanted kKernel{"hang_kernel", "hang", 100, "running stalled", "t12", "copy_or_hang"};
-constexpr Wanted kCrash{"crash_kernel", "device_fault", 102, "signal", "t12", "copy_or_crash"};
+constexpr Wanted kCrash{"crash_kernel", "device_fault",  102, "signal",
+                        "t12",          "copy_or_crash", 8000};
 constexpr Wanted kOrchestration{"hang_orchestration",   "hang", 100,
                                 "orchestrator stalled", "t11",  "copy_or_hang"};
 constexpr Wanted kScheduler{"hang_scheduler",     "hang",  100,
@@ -37,8 +39,8 @@ class Hang : public HangFixture, public testing::WithParamInterface<const char*>
   void run_until_stopped(const Wanted& wanted) {
     AuditWords audit(path("audit"));
     const int code = finish(start(
-        fmt::format("run {} -p {} {} --dump-tensor --scheduler-timeout-ms 700 --output-prefix r",
-                    wanted.program, GetParam(), kAllStreams)));
+        fmt::format("run {} -p {} {} --dump-tensor --scheduler-timeout-ms {} --output-prefix r",
+                    wanted.program, GetParam(), kAllStreams, wanted.limit_ms)));
     EXPECT_EQ(code, 3) << read(path("log.txt"));
     const auto report = read_run_report(path("r"));
     ASSERT_TRUE(report) << report.error().message;

@@ -127,7 +127,9 @@ TEST(HostileRegion, TheDrainerFinishesWhileAProducerNeverStops) {
     drainer.finish();
     finished = true;
   });
-  for (int i = 0; i < 5000 && !finished; ++i)
+  // By what it takes, not by how long: one that follows the producer takes pages for ever.
+  const std::uint64_t most = sink.pages + 20ull * plan.layout.shape.page_count;
+  for (int i = 0; i < 60'000 && !finished && sink.pages < most; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_TRUE(finished) << "finish() waits for a producer that never stops";
   stop = true;

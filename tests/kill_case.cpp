@@ -66,6 +66,16 @@ void choose_moment(KillCase& the_case, Dice& dice) {
   }
 }
 
+// Many writers of long records that never wait: a kill finds some of them inside of one.
+void write_without_a_pause(KillCase& the_case, Dice& dice) {
+  the_case.lanes = 8;
+  the_case.record_bytes = 128;
+  the_case.rate = 0;
+  the_case.frame_bytes = 0;
+  the_case.record_policy = dice.one_of({Overflow::kDrop, Overflow::kKeepLast, Overflow::kKeepLast});
+  the_case.frame_policy = the_case.record_policy;
+}
+
 // One way for all kills of a case: a traced recovery takes longer than one that is not.
 void choose_recover_kills(KillCase& the_case, Dice& dice) {
   const bool by_call = !the_case.recover_at_once && dice.below(2) == 0;
@@ -125,6 +135,8 @@ KillCase make_case(KillMode mode, std::uint64_t seed) {
     the_case.frame_bytes = 1 + dice.below(dice.one_of({100, 5'000, 60'000, 200'000}));
   the_case.rate = dice.one_of({0, 0, 0, 1'000, 50'000, 500'000});
   choose_moment(the_case, dice);
+  if (mode == KillMode::kDevice && the_case.moment == KillMoment::kRunning && dice.below(2) == 0)
+    write_without_a_pause(the_case, dice);
   the_case.recover_at_once = dice.below(4) == 0;
   if (mode == KillMode::kRecover) choose_recover_kills(the_case, dice);
   return the_case;

@@ -22,6 +22,7 @@ struct CaseOutcome {
   KillFate fate = KillFate::kHit;
   std::uint64_t recover_kills = 0;  // recoveries that were really interrupted
   bool told = false;                // the device process said that its host was gone
+  bool never_told = false;          // it was ended from outside and had not said so
   std::uint64_t compared = 0;       // 1: compared with a recovery that ran through
   std::uint64_t records_found = 0;
   std::uint64_t frames_found = 0;

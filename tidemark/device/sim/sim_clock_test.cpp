@@ -32,7 +32,10 @@ TEST(SimClock, RunsAtItsRateWithinOnePercentOfTheMonotonicClock) {
   const double seconds = static_cast<double>(end.host_ns - begin.host_ns) / 1e9;
   const double ticks = static_cast<double>(end.device_ticks - begin.device_ticks);
   EXPECT_GE(seconds, 0.05);
-  EXPECT_LT(std::abs(ticks / seconds / rate - 1), 0.01) << ticks / seconds << " against " << rate;
+  // The samples say themselves how far they may be off, where they were interrupted.
+  const double unsure = static_cast<double>(begin.uncertainty_ns + end.uncertainty_ns) / 1e9;
+  EXPECT_LT(std::abs(ticks / seconds / rate - 1), 0.01 + unsure / seconds)
+      << ticks / seconds << " against " << rate;
 }
 
 TEST(SimClock, ASampleStandsBetweenTheHostReadingsAroundIt) {
