@@ -174,13 +174,5 @@ TEST_F(CommandLine, AnExceptionIsALineAndAnExitCode) {
   EXPECT_EQ(std::count(done.error.begin(), done.error.end(), '\n'), 1) << done.error;
 }
 
-TEST_F(CommandLine, HelpTeachesAndExitsWithZero) {
-  for (const char* command : {"", "run", "check", "export", "recover", "bench producer", "list"}) {
-    const Finished done = run(fmt::format("{} --help", command));
-    EXPECT_EQ(done.exit_code, 0) << command;
-    EXPECT_GT(done.out.size(), 100u) << command;
-  }
-}
-
 }  // namespace
 }  // namespace tidemark
