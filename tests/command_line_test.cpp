@@ -86,7 +86,7 @@ TEST_F(CommandLine, FullDiskKeepsWhatFitsAndSaysSo) {
   EXPECT_TRUE(report->ledger_closes());
   const LaneCounts total = report->total();
   EXPECT_EQ(total.produced, 800'002u);
-  EXPECT_GT(total.delivered, 50'000u);
+  EXPECT_GE(total.delivered, 250'000u) << "8 MiB hold 262,144 records without what closes a file";
   EXPECT_EQ(total.dropped, total.dropped_by[static_cast<std::size_t>(DropReason::kFileError)]);
   const Finished checked = run("check a");
   EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.error;
@@ -172,14 +172,6 @@ TEST_F(CommandLine, AnExceptionIsALineAndAnExitCode) {
   EXPECT_EQ(done.exit_code, 4) << done.out << done.error;
   EXPECT_NE(done.error.find("tidemark: out of memory"), std::string::npos) << done.error;
   EXPECT_EQ(std::count(done.error.begin(), done.error.end(), '\n'), 1) << done.error;
-}
-
-TEST_F(CommandLine, HelpTeachesAndExitsWithZero) {
-  for (const char* command : {"", "run", "check", "export", "recover", "bench producer", "list"}) {
-    const Finished done = run(fmt::format("{} --help", command));
-    EXPECT_EQ(done.exit_code, 0) << command;
-    EXPECT_GT(done.out.size(), 100u) << command;
-  }
 }
 
 }  // namespace

@@ -126,7 +126,11 @@ TEST_F(DumpSession, RunWithoutADumpHasNoPlaceForIt) {
   for (const LaneReport& lane : on.report.lanes) dump_lanes += lane.stream == "dump";
   EXPECT_EQ(dump_lanes, cluster_count_of(*find_platform("sim")) * kCoresPerCluster);
   EXPECT_GT(on_bytes, 0u);
-  EXPECT_LT(off_bytes, on_bytes / 4);
+  EXPECT_EQ(off.report.recorder.pool_bytes, 0u);
+  EXPECT_GE(on.report.recorder.pool_bytes, dump_lanes * kPageBytesDefault);
+  EXPECT_GE(on_bytes, off_bytes + on.report.recorder.pool_bytes);
+  EXPECT_GT(off_bytes, 0u);
+  EXPECT_LT(off_bytes, 256u << 10) << "the status of the runtime, and no page";
   // Other streams alone have no lane for it either.
   run_ok(fmt::format("run vector_example {} --output-prefix streams", kAllStreams));
   const auto report = read_run_report(path("streams"));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the streams must say of vector_example, compared with its source and with arithmetic, every
 // artifact field by field, on every platform and runtime.
+#include <thread>
+
 #include "tests/streams_fixture.h"
 
 namespace tidemark {
@@ -53,9 +55,12 @@ TEST_P(VectorExampleStreams, SwimlaneHasFiveRowsInTheOrderOfTheirTimes) {
   EXPECT_EQ(json["gaps"].Size(), 0u);
   const std::string platform = std::get<0>(GetParam());
   check_phases(json, platform == "sim" ? 1 : platform == "a2a3sim" ? 3 : 4);
+  // 'sim' leaves two processors to the others, and has one cluster of three cores at least.
+  const unsigned processors = std::thread::hardware_concurrency();
   EXPECT_EQ(json["core_to_thread"].Size(), platform == "a2a3sim" ? 72u
                                            : platform == "a5sim" ? 108u
-                                                                 : json["core_to_thread"].Size());
+                                           : processors < 5      ? 3u
+                                                                 : (processors - 2) / 3 * 3);
   const auto map = json_of("r/name_map.json");
   EXPECT_STREQ(map["callable_id_to_name"]["0"].GetString(), "add");
   EXPECT_STREQ(map["callable_id_to_name"]["1"].GetString(), "add_scalar");

@@ -220,7 +220,7 @@ TEST_F(PerfettoTrace, ShowsMarksCountersGapsAndStalls) {
   EXPECT_EQ(trace.counters.at(track_named(trace, "spmd.elements (orchestrator)")).size(), 10u);
 
   ASSERT_EQ(run("run synthetic_producer --lanes 2 --records 200000 --policy drop --page-bytes 4096 "
-                "--pool-bytes 16384 --output-prefix d")
+                "--pool-bytes 16384 --inject drain_slow=200 --output-prefix d")
                 .exit_code,
             0);
   ASSERT_EQ(run("export d trace.pftrace l2_swimlane_records.json").exit_code, 0);
@@ -232,6 +232,7 @@ TEST_F(PerfettoTrace, ShowsMarksCountersGapsAndStalls) {
       gaps += slice.name.starts_with("gap") ? 1 : 0;
       stalls += slice.name == "recorder stall" ? 1 : 0;
     }
+  EXPECT_GT(gaps, 0u) << "a drainer so slow drops something";
   EXPECT_EQ(gaps, swimlane["gaps"].Size());
 
   ASSERT_EQ(run("run synthetic_producer --lanes 2 --records 50000 --page-bytes 4096 --pool-bytes "

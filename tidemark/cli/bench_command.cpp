@@ -71,6 +71,9 @@ void add_runtime_bench(CLI::App& bench, Outcome& outcome) {
   command->add_option("--rounds", options->rounds, "Rounds of which the median is taken")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
+  command->add_option("--tasks", options->tasks, "Tasks of a graph")
+      ->capture_default_str()
+      ->check(CLI::Range(100, 1'000'000));
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options, &outcome] { outcome.exit_code = bench_runtime(*options); });
 }

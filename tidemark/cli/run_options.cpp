@@ -155,7 +155,7 @@ void bind_synthetic_options(CLI::App& command, RunOptions& options) {
       ->group(group);
   command
       .add_option("--writing-lanes", synthetic.writing_lanes,
-                  "Only the first N lanes write; the others are opened and closed")
+                  "Only the first N lanes write; the others stay empty")
       ->group(group);
   command
       .add_option("--frame-bytes", synthetic.frame_bytes,

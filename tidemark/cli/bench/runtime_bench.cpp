@@ -96,7 +96,7 @@ Expected<Measured> measure(const GraphRequest& graph, const RuntimeBenchOptions&
   const RuntimeConfig config = config_of(graph, *find_platform(options.platform));
   const auto predecessors = predecessors_of(graph);
   std::vector<double> ours, theirs;
-  const std::uint32_t rounds = graph.tasks <= 10'000 ? options.rounds * 5 : options.rounds;
+  const std::uint32_t rounds = graph.tasks < options.tasks ? options.rounds * 5 : options.rounds;
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const auto ns = run_once(graph, config);
     if (!ns) return tl::unexpected(ns.error());
@@ -179,13 +179,13 @@ int bench_runtime(const RuntimeBenchOptions& options) {
     return report_error(
         {ErrorKind::kUsage, fmt::format("--platform {}: a simulated one", options.platform)});
   std::vector<GraphRequest> graphs;
-  for (const std::uint64_t tasks : {10'000u, 100'000u, 1'000'000u})
+  for (const std::uint64_t tasks : {options.tasks / 10, options.tasks, options.tasks * 10})
     graphs.push_back({GraphShape::kIndependent, true, tasks});
   for (const auto shape : {GraphShape::kChain, GraphShape::kFan, GraphShape::kRandom})
-    graphs.push_back({shape, true, 100'000});
+    graphs.push_back({shape, true, options.tasks});
   for (const auto shape :
        {GraphShape::kIndependent, GraphShape::kChain, GraphShape::kFan, GraphShape::kRandom})
-    graphs.push_back({shape, false, 100'000});
+    graphs.push_back({shape, false, options.tasks});
   std::vector<Measured> all;
   for (const auto& graph : graphs) {
     const auto measured = measure(graph, options);
@@ -207,7 +207,8 @@ int bench_runtime(const RuntimeBenchOptions& options) {
   if (options.json)
     print_json(options, all, most / least);
   else
-    print("cost per independent task from 10,000 to 1,000,000: within {:.2f} x\n", most / least);
+    print("cost per independent task from {} to {}: within {:.2f} x\n",
+          with_commas(options.tasks / 10), with_commas(options.tasks * 10), most / least);
   return 0;
 }
 

@@ -12,6 +12,7 @@ namespace tidemark::cli {
 struct RuntimeBenchOptions {
   std::string platform{default_platform().name};
   std::uint32_t rounds = 5;
+  std::uint64_t tasks = 100'000;  // of a graph; independent ones also a tenth and ten times
   bool json = false;
 };
 
