@@ -32,6 +32,10 @@ class Freeze : public Promise, public testing::WithParamInterface<const char*> {
 };
 INSTANTIATE_TEST_SUITE_P(Isolations, Freeze, testing::Values("process", "thread"));
 
+// A device that is a process of its own.
+class FreezeOfADevice : public Freeze {};
+INSTANTIATE_TEST_SUITE_P(Isolations, FreezeOfADevice, testing::Values("process"));
+
 TEST_P(Freeze, OfAllProcessesForLongerThanTheLimitIsNoHang) {
   std::mt19937_64 random(first_seed() + 7);
   std::uint32_t stopped = 0;
@@ -66,8 +70,7 @@ TEST_P(Freeze, ARealHangIsFoundAfterwards) {
   EXPECT_NE(read(path("log.txt")).find("copy_or_hang"), std::string::npos);
 }
 
-TEST_P(Freeze, OfTheDeviceAloneIsReportedAndTheRunGoesOn) {
-  if (std::string_view(GetParam()) == "thread") GTEST_SKIP() << "there is no device process";
+TEST_P(FreezeOfADevice, AloneIsReportedAndTheRunGoesOn) {
   const pid_t pid = start_slow();
   std::vector<pid_t> processes;
   ASSERT_TRUE(wait_until([&] { return (processes = family(pid)).size() == 3; }));
@@ -86,8 +89,7 @@ TEST_P(Freeze, OfTheDeviceAloneIsReportedAndTheRunGoesOn) {
 }
 
 // A device that is stopped when its run is interrupted is collected from and ended all the same.
-TEST_P(Freeze, AStoppedDeviceCanBeInterrupted) {
-  if (std::string_view(GetParam()) == "thread") GTEST_SKIP() << "there is no device process";
+TEST_P(FreezeOfADevice, CanBeInterrupted) {
   const pid_t pid = start(
       "run synthetic_producer --rate 100000 --seconds 60 --no-sync --output-prefix a", "log.txt");
   std::vector<pid_t> processes;

@@ -141,7 +141,8 @@ TEST(HostileCapture, ADumpFrameOfImpossibleLengthIsNotBelieved) {
         ASSERT_TRUE(index) << index.error().message;
         EXPECT_EQ(index->malformed, 1u);
         for (const DumpEntry& entry : index->entries) EXPECT_NE(entry.header.payload_bytes, bytes);
-        (void)run_capture_input(lay_out_capture(capture), std::size(kTextCommands));
+        if (size == sizeof(DumpHeader) + 64)
+          (void)run_capture_input(lay_out_capture(capture), std::size(kTextCommands));
       }
 }
 
@@ -208,7 +209,7 @@ TEST(HostileCapture, AnArgumentOfAnotherSizeBeforeAndAfterIsNotReplayed) {
 TEST(HostileCapture, WithRightChecksumsItReachesEveryReaderAndCrashesNone) {
   const auto captures = sample_captures();
   std::uint64_t described = 0, pages = 0, arguments = 0, hangs = 0;
-  const SeedRange seeds = seed_range(1500, 750);
+  const SeedRange seeds = seed_range(1500, 300);
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     SeededBits bits(seed);
     CaptureBytes capture = parse_capture(captures[seed % captures.size()]);
@@ -230,7 +231,7 @@ TEST(HostileCapture, WithRightChecksumsItReachesEveryReaderAndCrashesNone) {
 TEST(HostileCapture, OrdersToATerminalReachEveryCommandAndNoTerminal) {
   const auto captures = sample_captures();
   std::uint64_t shown = 0;
-  const SeedRange seeds = seed_range(200, 50);
+  const SeedRange seeds = seed_range(200, 30);
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     SeededBits bits(seed);
     CaptureBytes capture = parse_capture(captures[1 + seed % (captures.size() - 1)]);
@@ -245,7 +246,7 @@ TEST(HostileCapture, OrdersToATerminalReachEveryCommandAndNoTerminal) {
 
 TEST(HostileCapture, WithDamageItCrashesNoReader) {
   const auto captures = sample_captures();
-  const SeedRange seeds = seed_range(750, 400);
+  const SeedRange seeds = seed_range(750, 120);
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     SeededBits bits(seed);
     auto bytes = captures[seed % captures.size()];
@@ -258,13 +259,14 @@ TEST(HostileCapture, WithDamageItCrashesNoReader) {
 // JSON chunks that nest without end, or whose members have other types, in every place.
 TEST(HostileCapture, HostileJsonInEveryTextChunkCrashesNoReader) {
   const auto bytes = sample_capture({.spans = 20, .frames = 2});
+  const std::size_t deep = seed_range(100'000, 20'000).count();
   std::string objects;
-  for (int i = 0; i < 50'000; ++i) objects += "{\"lanes\":[";
+  for (std::size_t i = 0; i < deep / 2; ++i) objects += "{\"lanes\":[";
   const std::string texts[] = {
-      std::string(100'000, '['),
-      std::string(100'000, '[') + std::string(100'000, ']'),
+      std::string(deep, '['),
+      std::string(deep, '[') + std::string(deep, ']'),
       objects,
-      "{\"lanes\":" + std::string(50'000, '[') + std::string(50'000, ']') + "}",
+      "{\"lanes\":" + std::string(deep / 2, '[') + std::string(deep / 2, ']') + "}",
       "{\"anchors\":[{\"host_ns\":{}},1,null],\"ticks_per_second\":\"x\"}",
       "{\"page_bytes\":1024,\"lanes\":[[],{\"stream\":1}],\"kernels\":{}}",
       "{\"\":\"\",\"ffffffffffffffffffff\":\"\xff\"}",

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -15,10 +16,16 @@
 
 namespace tidemark::samples {
 
+inline std::string environment(const char* name, const char* otherwise) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : otherwise;
+}
+
 class TemporaryDirectory {
  public:
-  explicit TemporaryDirectory(const std::string& where = "/tmp") {
-    std::string path = where + "/tidemark-test-XXXXXX";
+  // The name has a tag by which `./dev test` knows what its tests have left behind.
+  explicit TemporaryDirectory(const std::string& where = environment("TMPDIR", "/tmp")) {
+    std::string path = where + "/tidemark-test-" + environment("TIDEMARK_TEST_TAG", "") + "XXXXXX";
     CHECK(::mkdtemp(path.data()) != nullptr);
     path_ = path;
   }

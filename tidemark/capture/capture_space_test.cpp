@@ -275,11 +275,11 @@ TEST_P(CaptureSpaceTest, MemoryStaysBoundedWhileAGigabyteIsWritten) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer's own memory hides the figure";
 #endif
-  const std::string place = "/dev/shm";
+  // In memory where there is room, as it is faster.
   struct statvfs info {};
-  if (::statvfs(place.c_str(), &info) != 0 || info.f_bavail * info.f_frsize < 3ull << 30)
-    GTEST_SKIP() << place << " has no room for a gigabyte";
-  samples::TemporaryDirectory directory(place);
+  const bool has_room =
+      ::statvfs("/dev/shm", &info) == 0 && info.f_bavail * info.f_frsize >= 3ull << 30;
+  samples::TemporaryDirectory directory(has_room ? "/dev/shm" : testing::TempDir());
   const auto page = make_page(0, 1, 2044);
   const std::uint64_t pages = (1ull << 30) / page.payload.size();
   const std::uint64_t before_kb = memory_peak_kb();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that open, write and close lanes of one recording at the same time, each lane again and
 // again: every record is in the capture once, and no lane was given to two of them.
+#include <barrier>
 #include <set>
 #include <thread>
 #include <vector>
@@ -51,10 +52,13 @@ TEST(RecordingThreads, OpenWriteAndCloseLanesAtTheSameTime) {
                                      .max_lanes = kThreads,
                                      .page_bytes = 1024})
                        .value();
+  // On a busy machine one thread may be done before the next begins, and then nothing is shown.
+  std::barrier together(kThreads);
   std::vector<std::thread> threads;
   for (std::uint32_t thread = 0; thread < kThreads; ++thread)
-    threads.emplace_back([&recording, thread] {
+    threads.emplace_back([&recording, &together, thread] {
       for (std::uint32_t round = 0; round < kRounds; ++round) {
+        together.arrive_and_wait();
         auto lane = recording->open_lane<TaskSpan>("thread");
         ASSERT_TRUE(lane) << lane.error().message;
         for (std::uint32_t i = 0; i < records_of(thread, round); ++i)
