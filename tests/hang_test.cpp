@@ -207,6 +207,13 @@ TEST_P(Hang, AKernelThatCrashesIsNamedAndTheHostSurvives) {
   // Nobody writes any more: what is there is whole.
   ASSERT_EQ(at_hang_flags_.size(), 1u);
   EXPECT_EQ(at_hang_flags_[0] & kDumpTorn, 0);
+  // The thread that crashed said who it was: that it is the only busy one is luck.
+  auto run = RunCapture::open(path("r"));
+  ASSERT_TRUE(run) << run.error().message;
+  const auto state = run->hang();
+  ASSERT_TRUE(state.has_value());
+  ASSERT_TRUE(state->has_unit);
+  EXPECT_EQ(state->unit, state->units.core(stuck_core()));
 }
 
 TEST_P(Hang, AnOrchestrationThatNeverReturnsIsNamedByItsLastSubmit) {

@@ -155,6 +155,10 @@ TEST_F(Neighbours, ALiveRunIsSafeWhateverItsReportSays) {
       "run synthetic_producer --rate 100000 --seconds 60 --no-sync --output-prefix a", "log.txt");
   ASSERT_TRUE(wait_until([&] { return drains("a"); }));
   const std::string first = read(path("a/run.json"));
+  const Finished plain = run("recover a");
+  EXPECT_EQ(plain.exit_code, 2) << plain.out << plain.error;
+  EXPECT_NE(plain.error.find("the run is still going on"), std::string::npos) << plain.error;
+  EXPECT_NE(plain.error.find(std::to_string(pid)), std::string::npos) << plain.error;
   const std::pair<const char*, const char*> edits[] = {
       {"boot_id", "\"another-boot\""}, {"pid_namespace", "17"}, {"host_id", "\"another host\""}};
   for (const auto& [key, value] : edits) {

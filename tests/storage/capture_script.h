@@ -80,13 +80,15 @@ class CaptureScript {
   [[nodiscard]] bool finished() const { return finished_; }
   [[nodiscard]] bool synced() const { return synced_; }
   [[nodiscard]] const std::string& error() const { return error_; }
-  [[nodiscard]] std::size_t refused() const {
-    std::size_t count = 0;
-    for (const Chunk& chunk : chunks_) count += chunk.state == State::kRefused;
-    return count;
-  }
+  [[nodiscard]] std::size_t refused() const { return count(State::kRefused); }
+  [[nodiscard]] std::size_t accepted() const { return count(State::kAccepted); }
 
  private:
+  [[nodiscard]] std::size_t count(State state) const {
+    std::size_t count = 0;
+    for (const Chunk& chunk : chunks_) count += chunk.state == state;
+    return count;
+  }
   template <class Append>
   void put(ChunkType type, Content content, const Append& append) {
     chunks_.push_back({type, std::move(content)});

@@ -73,7 +73,13 @@ class LeftoverReader {
   void take(const Candidate& candidate) {
     fault_point(FaultPoint::kRecovery);
     PageHeaderImage header;
-    if (!copy_page(candidate, header)) return;
+    const bool sound = copy_page(candidate, header);
+    // What was read instead of it, or of pages before it, is not what the region holds.
+    if (port_.read_error() != 0) {
+      result_.refused_bytes += page_.size();
+      return;
+    }
+    if (!sound) return;
     const std::span<const unsigned char> payload(page_.data() + kPageHeaderBytes,
                                                  plan_.layout.payload_bytes());
     const PageCounts counts = count_page(header, payload);
@@ -100,6 +106,7 @@ class LeftoverReader {
   // After the pages: the words of a lane that went on agree with what was read of it. What was
   // refused later belongs to later attempts; only the newest reason may have grown.
   Leftovers finish() {
+    if (port_.read_error() != 0 && result_.refused_bytes == 0) result_.refused_bytes = page_.size();
     for (LaneIndex lane = 0; lane < result_.words.size(); ++lane)
       if (may_run(lane)) settle_drops(result_.words[lane], ledgers_[lane].dropped_total());
     return std::move(result_);

@@ -315,6 +315,8 @@ void ActiveRun::collect(bool device_died, Producers producers) {
   };
   leftovers_ = collect_leftovers(port_, plan_, is_captured, *capture_, ledgers, producers);
   kept_bytes_ = leftovers_.refused_bytes;
+  if (const int code = port_.read_error(); code != 0 && file_error_.empty())
+    file_error_ = fmt::format("read {}: {}", region_.path, std::strerror(code));
   keeps_region_ = kept_bytes_ > 0;
   const DrainStats drained = drainer_->stats();
   for (LaneIndex lane = 0; lane < plan_.lanes.size(); ++lane) {
