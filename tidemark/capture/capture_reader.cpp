@@ -165,6 +165,11 @@ tl::unexpected<Error> CaptureReader::unreadable(std::uint64_t offset) const {
                  read_error_ != 0 ? std::strerror(read_error_) : "the file has shrunk");
 }
 
+Expected<void> CaptureReader::expect_read() const {
+  if (read_error_ == 0) return {};
+  return failure(ErrorKind::kFile, "read {}: {}", path_, std::strerror(read_error_));
+}
+
 // Returns how far to go on: over a chunk whose header holds, readable or not.
 std::uint64_t CaptureReader::scan_chunk(const ChunkHeader& header) {
   const IndexEntry entry = entry_of(header);

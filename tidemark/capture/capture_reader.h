@@ -41,6 +41,9 @@ class CaptureReader {
   // What the first chunk says of itself if it is a newer format than this one; otherwise 0.
   [[nodiscard]] std::uint32_t claimed_format() const { return claimed_format_; }
   [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }
+  // An error if the system refused a read since the file was opened: what could not be read is
+  // not known to be damaged.
+  [[nodiscard]] Expected<void> expect_read() const;
 
   // The payload, checksum verified. The span is valid until the next read.
   Expected<std::span<const unsigned char>> read(const IndexEntry& chunk);

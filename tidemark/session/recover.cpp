@@ -68,6 +68,7 @@ Expected<OpenCapture> open_capture(const std::string& path, UniqueFd locked,
         open.description = *description;
         described = true;
       }
+      if (auto read = reader->expect_read(); !read) return tl::unexpected(read.error());
       if (!described && plan == nullptr)
         return failure(ErrorKind::kDamage, "{}: the description is lost, and the region too", path);
       auto ledger = read_ledger(*reader, open.description.lanes, open.description.page_bytes);
@@ -75,6 +76,7 @@ Expected<OpenCapture> open_capture(const std::string& path, UniqueFd locked,
       open.ledger = std::move(*ledger);
       open.clock = read_clock(*reader);
       open.names = read_names(*reader);
+      if (auto read = reader->expect_read(); !read) return tl::unexpected(read.error());
     }
     auto writer =
         CaptureWriter::append_to(std::move(locked), path, report.run_id, std::move(known), space);
@@ -348,10 +350,10 @@ Expected<RecoverResult> recover_run(const std::string& directory, const RecoverO
     open = std::move(*opened);
     if (auto whole = complete_capture(has_region ? &region : nullptr, open, result, options.sync);
         !whole) {
-      std::optional<std::uint64_t> missing =
-          std::max(result.missing_bytes, open.writer->refused_bytes());
-      if (has_region && region.port.read_error() != 0) missing.reset();
-      return keep_region(result, directory, whole.error().message, missing);
+      const bool unread = has_region && region.port.read_error() != 0;
+      const std::uint64_t missing = std::max(result.missing_bytes, open.writer->refused_bytes());
+      return keep_region(result, directory, whole.error().message,
+                         unread ? std::nullopt : std::make_optional(missing));
     }
     fill_report(open, report);
     report.loss_known = has_region;
