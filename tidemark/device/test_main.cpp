@@ -32,6 +32,7 @@ void write_spans(DeviceContext& context) {
 void abort_itself(DeviceContext&) {
   const rlimit no_core{};
   ::setrlimit(RLIMIT_CORE, &no_core);
+  sim_unit = kAbortUnit;
   ::abort();
 }
 

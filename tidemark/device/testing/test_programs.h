@@ -13,6 +13,7 @@ inline constexpr const char* kLeaveEarly = "leave-early";  // exits with kLeaveE
 inline constexpr const char* kUntilStop = "until-stop";    // returns when the run is aborted
 inline constexpr const char* kNeverReturn = "never-return";
 inline constexpr int kLeaveEarlyCode = 23;
+inline constexpr std::uint32_t kAbortUnit = 5;  // the unit that abort-itself runs as
 
 // Every unit writes `count` spans into the lane of its number.
 struct WriteSpansArgs {
