@@ -75,7 +75,7 @@ TEST_F(Replay, OfAKernelThatNeverReturnsIsEndedAfterItsTime) {
   const Finished hung =
       run("run hang_kernel --dump-tensor --scheduler-timeout-ms 200 --output-prefix r");
   ASSERT_EQ(hung.exit_code, 3) << hung.error;
-  const Finished again = run("replay r --task t12 --timeout-ms 300");
+  const Finished again = run("replay r --task t12 --timeout-ms 300", "timeout 40");
   EXPECT_EQ(again.exit_code, 3);
   EXPECT_EQ(again.out, "t12 copy_or_hang again, on what it read\n");
   EXPECT_EQ(again.error, "tidemark: the kernel did not return within 300 ms (--timeout-ms)\n");

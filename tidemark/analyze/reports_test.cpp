@@ -142,7 +142,7 @@ TEST(ScopeReport, GivesPeaksTimesAndTheSmallestSettings) {
   second.tasks[1] = 8;
   second.deps[1] = 90;
   second.map_entries = 10;
-  outer.tasks[0] = 31;
+  outer.tasks[0] = 32;
   outer.tasks[1] = 20;
   outer.deps[1] = 90;
   outer.heap_bytes[1] = 4096;
@@ -188,9 +188,9 @@ TEST(ScopeReport, GivesPeaksTimesAndTheSmallestSettings) {
   EXPECT_EQ(closest->peak, 90u);
   EXPECT_EQ(closest->capacity, 100u);
   EXPECT_EQ(closest->site, "file.h:20") << "the innermost scope that reached it";
-  // 31 + 1 slots round to 32; 20 + 1 to 32; 4096 bytes and what a request of 2048 may skip.
+  // 32 + 1 slots round to 64; 20 + 1 to 32; 4096 bytes and what a request of 2048 may skip.
   EXPECT_EQ(report->smallest_settings(),
-            "--ring-task-window 32,32,4,4 --ring-heap 1024,5120,1024,1024 --ring-dep-pool "
+            "--ring-task-window 64,32,4,4 --ring-heap 1024,5120,1024,1024 --ring-dep-pool "
             "4,90,4,4 --tensormap-pool 10");
 }
 
