@@ -146,6 +146,22 @@ TEST(HostileCapture, ADumpFrameOfImpossibleLengthIsNotBelieved) {
       }
 }
 
+TEST(HostileCapture, AFrameThatIsLongerThanItSaysIsNoDump) {
+  for (const std::size_t more : {1u, 63u, 64u, 65u, 4096u, 100'000u}) {
+    CaptureBytes capture = parse_capture(hung_capture());
+    auto& frame = capture.chunks.back().payload;
+    frame.resize(frame.size() + more, 0xEE);
+    const samples::TemporaryDirectory directory("/dev/shm");
+    samples::write_bytes(directory.file("capture.tide"), lay_out_capture(capture));
+    auto run = RunCapture::open(directory.path());
+    ASSERT_TRUE(run) << run.error().message;
+    const auto index = read_dump(*run);
+    ASSERT_TRUE(index) << index.error().message;
+    EXPECT_EQ(index->malformed, 1u) << more;
+    EXPECT_TRUE(index->entries.empty()) << more;
+  }
+}
+
 TEST(HostileCapture, ASnapshotOfALaneThatIsNotThereIsStillRead) {
   for (const std::uint32_t lane : {0u, 1000u, ~0u}) {
     CaptureBytes capture = parse_capture(hung_capture());

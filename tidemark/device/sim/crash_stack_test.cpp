@@ -2,6 +2,7 @@
 // A thread that has used up its stack still tells of its crash.
 #include "tidemark/device/sim/crash_stack.h"
 
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,6 +29,8 @@ int overflow_in_a_child(bool with_crash_stack) {
     ::setrlimit(RLIMIT_STACK, &small);
     const rlimit none{};
     ::setrlimit(RLIMIT_CORE, &none);
+    const stack_t no_stack{.ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
+    ::sigaltstack(&no_stack, nullptr);  // a sanitizer has given it one
     struct sigaction action {};
     action.sa_handler = [](int) { ::_exit(kTold); };
     action.sa_flags = SA_ONSTACK;
