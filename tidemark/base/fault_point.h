@@ -51,10 +51,14 @@ class FaultPlan {
     point_ = point;
     action_ = action;
     left_ = count;
+    armed_ = action != FaultAction::kNone || tally_ != nullptr;
   }
   // From now on every point is counted there, whether or not a fault is armed.
-  void tell(FaultTally* tally) { tally_ = tally; }
-  [[nodiscard]] bool armed() const { return action_ != FaultAction::kNone || tally_ != nullptr; }
+  void tell(FaultTally* tally) {
+    tally_ = tally;
+    armed_ = true;
+  }
+  [[nodiscard]] bool armed() const { return armed_; }
   // This process is the device: its points count here, and the host's do not.
   void enter_device() { in_device_ = true; }
   // The count-th time the point is reached, by whichever thread, it happens.
@@ -77,6 +81,7 @@ class FaultPlan {
 
   FaultPoint point_ = FaultPoint::kPageSwitch;
   FaultAction action_ = FaultAction::kNone;
+  bool armed_ = false;
   bool in_device_ = false;
   std::atomic<std::uint64_t> left_{0};
   FaultTally* tally_ = nullptr;
