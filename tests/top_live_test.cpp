@@ -59,8 +59,9 @@ class OnTerminal {
   }
   int finish() {
     int status = 0;
-    for (int tries = 0; tries < 600; ++tries) {
-      read_more(100);
+    for (int tries = 0; tries < 6000; ++tries) {
+      read_more(0);
+      sleep_us(10'000);  // a terminal that was hung up does not wait
       if (::waitpid(pid_, &status, WNOHANG) != pid_) continue;
       for (std::size_t before = ~std::size_t{0}; before != text_.size(); read_more(0))
         before = text_.size();
