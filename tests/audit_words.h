@@ -76,6 +76,7 @@ class AuditWords {
   }
   // By all programs so far.
   [[nodiscard]] std::uint64_t fired() const { return image_->faults.fired.load(); }
+  [[nodiscard]] std::uint64_t refused() const { return image_->faults.refused.load(); }
   [[nodiscard]] std::uint64_t reached(FaultPoint point) const {
     return image_->faults.reached[static_cast<std::uint32_t>(point)].load();
   }

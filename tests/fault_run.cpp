@@ -94,8 +94,8 @@ class FaultRun {
     }
   }
 
-  // The disk was full if something that was accepted did not come into the capture at first: then
-  // the run says so with 5, and only then.
+  // The disk was full if the capture's writer was refused a chunk; it says so itself. Then the run
+  // leaves with 5, and only then.
   void judge_full_disk(const ProgramEnd& end) {
     if (!fs::exists(run_)) {  // refused, and nothing is left
       outcome_.fired = true;
@@ -107,15 +107,15 @@ class FaultRun {
     const auto report = read_run_report(run_);
     if (!expect(report.has_value(), "no readable run.json")) return;
     const bool keeps_region = report->status == "running";
+    outcome_.fired = audit_.refused() > 0;
+    expect(outcome_.fired || !keeps_region, "the region was kept, and nothing was refused");
     if (keeps_region) {
       expect(fs::exists(region_path(report->run_id)), "the region is gone");
       expect_end("recover", run_bounded({audited_, "recover", run_}), 0);
     }
     const RunAudit audited = judge({.status = keeps_region ? "recovered" : "ok"}, true);
-    // Under drop a page may be refused whose frames were cut by a later page that never came.
-    const bool cut_only = case_.policy == Overflow::kDrop && report->error &&
-                          report->error->name == "FILE_ERROR" && end.exit_code == 5;
-    outcome_.fired = keeps_region || audited.refused > 0 || cut_only;
+    expect(outcome_.fired || audited.refused == 0, "{} refused by a disk that had space",
+           audited.refused);
     expect_end("run", end, outcome_.fired ? 5 : 0);
     expect(keeps_region || report->exit_code == (outcome_.fired ? 5 : 0),
            "run.json says exit code {}", report->exit_code);

@@ -41,7 +41,8 @@ enum class FaultAction : std::uint32_t {
 // exit codes.
 struct FaultTally {
   std::atomic<std::uint64_t> reached[kFaultPointCount];
-  std::atomic<std::uint64_t> fired;  // stored just before the fault acts
+  std::atomic<std::uint64_t> fired;    // stored just before the fault acts
+  std::atomic<std::uint64_t> refused;  // chunks for which the capture found no space
 };
 
 class FaultPlan {
@@ -59,6 +60,9 @@ class FaultPlan {
     armed_ = true;
   }
   [[nodiscard]] bool armed() const { return armed_; }
+  void note_refusal() {
+    if (tally_ != nullptr) tally_->refused.fetch_add(1);
+  }
   // This process is the device: its points count here, and the host's do not.
   void enter_device() { in_device_ = true; }
   // The count-th time the point is reached, by whichever thread, it happens.

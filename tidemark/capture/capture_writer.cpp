@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "tidemark/base/align.h"
+#include "tidemark/base/fault_point.h"
 #include "tidemark/base/file_mode.h"
 #include "tidemark/base/uninterrupted.h"
 #include "tidemark/capture/streaming_copy.h"
@@ -138,6 +139,7 @@ Expected<std::unique_ptr<CaptureWriter>> CaptureWriter::append_to(UniqueFd locke
 }
 
 bool CaptureWriter::refuse(std::uint64_t bytes) {
+  fault_plan.note_refusal();
   refused_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   return false;
 }
