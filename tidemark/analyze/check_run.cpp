@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/analyze/check_run.h"
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 
 #include "tidemark/analyze/dump_index.h"
@@ -73,6 +75,19 @@ void check_ledger(CheckResult& result, const CaptureLedger& ledger) {
                                       said.lane));
 }
 
+// Other commands open a capture by its index: it must name what a scan finds, no more and no less.
+void check_index(CheckResult& result, const std::string& path, const CaptureReader& scanned) {
+  if (!scanned.damage().empty()) return;
+  const auto indexed = CaptureReader::open(path, CaptureReader::Open::kIndexed);
+  if (!indexed || !indexed->used_index()) return;
+  const auto same = [](const IndexEntry& a, const IndexEntry& b) {
+    return std::memcmp(&a, &b, sizeof(IndexEntry)) == 0;
+  };
+  if (!std::equal(indexed->chunks().begin(), indexed->chunks().end(), scanned.chunks().begin(),
+                  scanned.chunks().end(), same))
+    add_problem(result, fmt::format("{}: its index names other chunks than are in the file", path));
+}
+
 // The task runtime hashed what it dumped; the bytes in the capture must have the same hash. Frames
 // of others are their own affair.
 void check_dump(CheckResult& result, const std::string& directory) {
@@ -136,6 +151,7 @@ Expected<CheckResult> check_run(const std::string& directory, const ContentCheck
   for (const auto& part : reader->unfinished())
     if (!result.still_running)
       result.notes.push_back(fmt::format("{} bytes at {}: {}", part.bytes, part.offset, part.what));
+  if (!result.still_running) check_index(result, path, *reader);
   if (reader->run_id() != result.report.run_id)
     add_problem(result, "run.json and the capture are of different runs");
 

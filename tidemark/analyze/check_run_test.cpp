@@ -62,6 +62,27 @@ TEST_F(CheckRunTest, AsksTheContentCheckAboutEveryPage) {
   EXPECT_EQ(result->problems.size(), pages);
 }
 
+// Sealed with right checksums: only a comparison can tell.
+TEST_F(CheckRunTest, FindsAnIndexThatNamesOtherChunks) {
+  const IndexEntry at = *CaptureReader::open(capture_)->last_of(ChunkType::kIndex);
+  IndexEntry* entries =
+      reinterpret_cast<IndexEntry*>(bytes_.data() + at.file_offset + sizeof(ChunkHeader));
+  auto* header = reinterpret_cast<ChunkHeader*>(bytes_.data() + at.file_offset);
+  const auto change = [&](std::size_t entry, void (*edit)(IndexEntry&)) {
+    const std::vector<unsigned char> sound = bytes_;
+    edit(entries[entry]);
+    header->payload_checksum = checksum(entries, at.payload_bytes);
+    header->header_checksum = checksum_of_header(*header);
+    samples::write_bytes(capture_, bytes_);
+    std::copy(sound.begin(), sound.end(), bytes_.begin());
+    ASSERT_TRUE(CaptureReader::open(capture_)->used_index()) << "a reader believes it";
+    EXPECT_TRUE(says(check(), "its index names other chunks")) << "entry " << entry;
+  };
+  change(1, [](IndexEntry& entry) { entry.lane ^= 1; });
+  change(2, [](IndexEntry& entry) { entry.type = static_cast<std::uint16_t>(ChunkType::kNames); });
+  change(3, [](IndexEntry& entry) { entry.sequence += 1; });
+}
+
 TEST_F(CheckRunTest, FindsEveryTruncation) {
   auto reader = CaptureReader::open(capture_).value();
   const IndexEntry index = *reader.last_of(ChunkType::kIndex);
