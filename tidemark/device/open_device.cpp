@@ -71,7 +71,7 @@ class ProcessDevice : public PlatformDevice {
     message.device_number = number_;
     CHECK(request.args.size() <= kProgramArgsBytes);
     message.args_bytes = static_cast<std::uint32_t>(request.args.size());
-    std::memcpy(message.args, request.args.data(), request.args.size());
+    if (!request.args.empty()) std::memcpy(message.args, request.args.data(), request.args.size());
     std::strncpy(message.program, request.program.c_str(), kProgramNameBytes - 1);
     message.memory_bytes = request.memory == nullptr ? 0 : request.memory->bytes();
     const int files[] = {request.region->fd.get(),
