@@ -32,7 +32,7 @@ struct AuditImage {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-// Of a record as it stands in its page, stamps included. Never 0.
+// Of a record as it is in its page, stamps included. Never 0.
 inline std::uint64_t record_digest(const unsigned char* record, std::uint64_t bytes) {
   std::uint64_t digest = bytes;
   for (std::uint64_t at = 0; at + 8 <= bytes; at += 8) {

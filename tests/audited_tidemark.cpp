@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tidemark executable with workloads that also write down, in shared memory of the test's own
 // (the file TIDEMARK_AUDIT names, see audit_words.h), every record and frame that was accepted, and
-// with a fault plan that tells there what it came to.
+// with a fault plan that writes down there what became of it.
 #include <fcntl.h>
 #include <sys/mman.h>
 

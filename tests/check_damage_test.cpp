@@ -148,7 +148,7 @@ TEST_F(CheckDamage, OfFilesThatAreNotThere) {
 }
 
 TEST_F(CheckDamage, OfTotalsThatDoNotAgree) {
-  // The sum of a stream stands before the counts of its lanes, which are what is compared.
+  // The sum of a stream comes before the counts of its lanes, which are what is compared.
   const auto lanes = report_.find("\"lanes\": [");
   ASSERT_NE(lanes, std::string::npos);
   const auto lie = [&](const std::string& key, std::uint64_t said, std::uint64_t lied) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Holds the capture of an audited run against what the run itself wrote down as it accepted it
 // (audit_words.h): every record and frame of every stream, by number and content. run.json must
-// agree with what stands in the file, never the other way.
+// agree with what is in the file, never the other way.
 #pragma once
 
 #include <cstdint>

@@ -80,17 +80,6 @@ TEST_P(SteppedCapture, IsValidBeforeEveryStoreAndCall) {
               static_cast<unsigned long long>(counts[Call::kStore]));
 }
 
-// What a system may answer. EINTR and fewer bytes are no refusal: nobody may notice them.
-struct Trouble {
-  const char* name;
-  Answer answer;
-  bool refuses;
-};
-constexpr Trouble kTroubles[] = {{"EINTR", {.error = EINTR}, false},
-                                 {"one byte", {.at_most = 1}, false},
-                                 {"EIO", {.error = EIO}, true},
-                                 {"ENOSPC", {.error = ENOSPC}, true}};
-
 bool moves_bytes(Call call) { return call == Call::kWrite || call == Call::kRead; }
 
 TEST_P(SteppedCapture, KeepsItsPromiseWhenACallFails) {

@@ -112,16 +112,6 @@ TEST_P(SteppedRecovery, AKillBeforeAnyStoreOrCallLosesNothing) {
               static_cast<unsigned long long>(steps));
 }
 
-struct Trouble {
-  const char* name;
-  Answer answer;
-  bool refuses;
-};
-constexpr Trouble kTroubles[] = {{"EINTR", {.error = EINTR}, false},
-                                 {"one byte", {.at_most = 1}, false},
-                                 {"EIO", {.error = EIO}, true},
-                                 {"ENOSPC", {.error = ENOSPC}, true}};
-
 bool can_happen(const Step& step, const Trouble& trouble) {
   const bool moves = step.call == Call::kWrite || step.call == Call::kRead;
   if (trouble.answer.error == 0) return moves;

@@ -6,6 +6,7 @@
 // (--wrap), stores by a mapping that may only be read.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -42,6 +43,17 @@ struct Answer {
   int error = 0;                              // not 0: the call is not made, and fails with it
   std::uint64_t at_most = ~std::uint64_t{0};  // a write or read moves no more than this
 };
+
+// What a system may answer. EINTR and fewer bytes are no refusal: nobody may notice them.
+struct Trouble {
+  const char* name;
+  Answer answer;
+  bool refuses;
+};
+inline constexpr Trouble kTroubles[] = {{"EINTR", {.error = EINTR}, false},
+                                        {"one byte", {.at_most = 1}, false},
+                                        {"EIO", {.error = EIO}, true},
+                                        {"ENOSPC", {.error = ENOSPC}, true}};
 
 // Asked before every step. It may look at every file; what it does itself is not a step.
 using Watch = std::function<Answer(const Step&)>;
