@@ -30,7 +30,7 @@ class ExportFaults : public Streams {
   std::string whole_;
 };
 
-// A limit on file sizes takes the place of a full disk: a write gives less than it was given, then none.
+// A limit on file sizes replaces a full disk: a write gives less than it was given, then none.
 TEST_F(ExportFaults, AFullDiskLeavesTheOldFileAndNoPart) {
   for (const int blocks : {1, 100, 400}) {  // of 512 bytes
     const Finished done =
