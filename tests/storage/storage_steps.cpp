@@ -21,10 +21,6 @@
 
 #include "tidemark/base/check.h"
 
-#if !defined(__x86_64__)
-#error "single steps are taken by the trap flag of x86-64"
-#endif
-
 namespace tidemark::storage {
 namespace {
 
