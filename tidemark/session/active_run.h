@@ -57,6 +57,7 @@ class ActiveRun {
   // keeps its region and its status `running`.
   [[nodiscard]] std::uint64_t kept_bytes() const { return kept_bytes_; }
   [[nodiscard]] bool keeps_region() const { return keeps_region_; }
+  [[nodiscard]] bool region_unread() const { return port_.read_error() != 0; }
   // False in a child of a fork.
   [[nodiscard]] bool is_owner() const;
 

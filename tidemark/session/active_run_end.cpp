@@ -21,9 +21,12 @@ std::string space_text(std::uint64_t missing_bytes) {
 }
 
 std::string kept_region_text(const ActiveRun& run) {
-  return fmt::format("{}; what is missing is kept in {}: free {} and run 'tidemark recover {}'",
-                     run.file_error(), run.region().path, space_text(run.kept_bytes()),
-                     run.directory());
+  // Space does not help where the region could not be read.
+  const std::string first = run.region_unread()
+                                ? std::string()
+                                : fmt::format("free {} and ", space_text(run.kept_bytes()));
+  return fmt::format("{}; what is missing is kept in {}: {}run 'tidemark recover {}'",
+                     run.file_error(), run.region().path, first, run.directory());
 }
 
 // A device that the host cannot imitate has measured for itself; nonsense counts as not measured.
