@@ -93,10 +93,14 @@ class Scheduler {
     pop_hit_ = pop_miss_ = 0;
   }
 
-  // A scheduler that stops polling, for who wants to see what then happens.
+  // For tests of the host watchdog: stops polling while one of its cores has a task, which then
+  // nobody else can complete.
   TM_DEVICE bool is_told_to_stall() const {
     const std::uint32_t after = memory_.config().stall_scheduler_after;
-    return after != 0 && index_ == 0 && completed_ >= after;
+    if (after == 0 || index_ != 0 || completed_ < after) return false;
+    for (std::uint32_t core = first_core(); core < last_core(); ++core)
+      if (load(core) > 0) return true;
+    return false;
   }
   template <class Stopped>
   TM_DEVICE void stall(const Stopped& stopped) {
