@@ -31,6 +31,9 @@ struct DumpEntry {
   [[nodiscard]] bool is_tensor() const {
     return header.kind == static_cast<std::uint8_t>(DumpKind::kTensor);
   }
+  [[nodiscard]] bool is_whole() const {
+    return !is_tensor() || header.payload_bytes == header.logical_bytes;
+  }
 };
 
 struct DumpIndex {

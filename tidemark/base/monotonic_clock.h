@@ -15,4 +15,13 @@ inline std::uint64_t monotonic_ns() {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+// A signal ends it early.
+inline void sleep_ns(std::uint64_t ns) {
+  const timespec time{.tv_sec = static_cast<time_t>(ns / 1'000'000'000u),
+                      .tv_nsec = static_cast<long>(ns % 1'000'000'000u)};
+  ::nanosleep(&time, nullptr);
+}
+
+inline void sleep_ms(std::uint64_t ms) { sleep_ns(ms * 1'000'000u); }
+
 }  // namespace tidemark

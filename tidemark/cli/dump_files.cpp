@@ -102,10 +102,6 @@ void widen(NpyArray& array) {
   array.dtype = DType::kFloat32;
 }
 
-bool is_whole(const DumpEntry& entry) {
-  return !entry.is_tensor() || entry.header.payload_bytes == entry.header.logical_bytes;
-}
-
 std::set<std::string> arrays_in(const std::string& directory) {
   std::set<std::string> names;
   std::error_code code;
@@ -143,7 +139,7 @@ Expected<DumpDiff> diff_with_files(RunCapture& run, const std::string& directory
     const std::string path = file_of(entry.header, directory, "npy");
     const std::string name = std::filesystem::path(path).filename().string();
     if (files.erase(name) == 0) {
-      if (is_whole(entry)) result.only_in_run.push_back(name);
+      if (entry.is_whole()) result.only_in_run.push_back(name);
       continue;
     }
     ++result.compared;
@@ -153,7 +149,7 @@ Expected<DumpDiff> diff_with_files(RunCapture& run, const std::string& directory
     if (!array) return tl::unexpected(array.error());
     widen(*array);
     ArgumentDiff diff = diff_of(run, entry.header);
-    diff.unlike = is_whole(entry) ? unlike_text(*array, *golden) : "was dumped without all bytes";
+    diff.unlike = entry.is_whole() ? unlike_text(*array, *golden) : "was dumped without all bytes";
     if (diff.unlike.empty())
       compare_elements(array->dtype, array->bytes, golden->bytes, options.tolerance, diff);
     if (!diff.unlike.empty() || diff.differing > 0) found.push_back(diff);
@@ -204,7 +200,7 @@ Expected<std::size_t> write_dump_files(RunCapture& run, const DumpIndex& index,
   for (const std::size_t i : chosen) {
     const DumpEntry& entry = index.entries[i];
     const DumpHeader& header = entry.header;
-    if (format != "txt" && !is_whole(entry))
+    if (format != "txt" && !entry.is_whole())
       continue;  // there is nothing to write, or not all of it
     const std::string path = file_of(header, directory, format);
     Expected<void> done;

@@ -33,7 +33,7 @@ const char* flag_of(StreamId stream) {
   return "";
 }
 
-void print_list() {
+void print_all() {
   print("workloads\n");
   for (const auto& workload : workloads()) {
     print("  {:<20} {}\n", workload.name, workload.description);
@@ -70,7 +70,7 @@ void print_list() {
 
 void add_list_command(CLI::App& app, Outcome&) {
   auto* command = app.add_subcommand("list", "Workloads, cases, platforms, streams, devices");
-  command->callback(print_list);
+  command->callback(print_all);
 }
 
 }  // namespace tidemark::cli

@@ -62,7 +62,7 @@ const char* state_of(const StaleRegion& region) {
 }
 
 // A word for a shell, so that the line may be copied whatever the directory is called.
-std::string quoted(const std::string& word) {
+std::string shell_word(const std::string& word) {
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
   return text + "'";
@@ -76,7 +76,7 @@ void print_region(const StaleRegion& region) {
   print("{}  {:>10}  {}\n", region.path, human_bytes(region.bytes), state_of(region));
   if (!region.run_directory.empty())
     print("    {}{}\n", region.in_use ? "" : "tidemark recover ",
-          region.in_use ? region.run_directory : quoted(region.run_directory));
+          region.in_use ? region.run_directory : shell_word(region.run_directory));
 }
 
 bool may_remove(const RecoverArgs& args) {

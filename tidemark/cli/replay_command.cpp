@@ -61,10 +61,6 @@ Expected<Captured> find_task(const DumpIndex& index, std::uint64_t task, const s
   return captured;
 }
 
-bool is_whole(const DumpEntry& entry) {
-  return !entry.is_tensor() || entry.header.payload_bytes == entry.header.logical_bytes;
-}
-
 // An argument has one place in memory, whatever the capture says of it before and after.
 bool are_alike(const DumpEntry& before, const DumpEntry& after) {
   return before.header.kind == after.header.kind && before.header.dtype == after.header.dtype &&
@@ -109,7 +105,7 @@ Expected<void> check_complete(const Captured& captured, const ArgInfos& declared
       continue;
     }
     const DumpEntry& entry = *captured.find(arg);
-    if (!is_whole(entry) || (has_after && !is_whole(*after->second))) add(cut, arg);
+    if (!entry.is_whole() || (has_after && !after->second->is_whole())) add(cut, arg);
     const auto access = static_cast<Access>(entry.header.access);
     const bool fits =
         entry.is_tensor() ? role_takes(info.role, access) : info.role == ArgRole::kScalar;

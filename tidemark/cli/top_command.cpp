@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark top: a live look at a running (or hung) run from another process.
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "tidemark/analyze/hang_report.h"
+#include "tidemark/base/monotonic_clock.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
@@ -235,11 +235,6 @@ std::string render_json(const LiveRun& run, const LiveView& view, const Rates& r
   return {buffer.GetString(), buffer.GetSize()};
 }
 
-void pause_ms(std::uint32_t ms) {
-  const timespec time{.tv_sec = ms / 1000, .tv_nsec = static_cast<long>(ms % 1000) * 1'000'000};
-  ::nanosleep(&time, nullptr);
-}
-
 int watch(const TopArgs& args) {
   const auto directory = resolve_run(args.run);
   if (!directory) return report_error(directory.error());
@@ -247,7 +242,7 @@ int watch(const TopArgs& args) {
   if (!run) return report_error(run.error());
   const bool live = !args.once && !args.json && ::isatty(STDOUT_FILENO) == 1;
   auto before = run->look();
-  pause_ms(kFirstLookMs);
+  sleep_ms(kFirstLookMs);
   for (;;) {
     auto now = run->look();
     if (!before || !now) {
@@ -260,7 +255,7 @@ int watch(const TopArgs& args) {
     flush();
     if (!live) return 0;
     before = std::move(now);
-    pause_ms(args.interval_ms);
+    sleep_ms(args.interval_ms);
   }
 }
 

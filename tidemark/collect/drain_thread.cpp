@@ -368,11 +368,7 @@ void DrainThread::count_active() {
 
 void DrainThread::inject_after_page() {
   const DrainInjection& inject = drainer_->inject_;
-  if (inject.slow_us > 0) {
-    const timespec pause{.tv_sec = inject.slow_us / 1'000'000,
-                         .tv_nsec = inject.slow_us % 1'000'000 * 1000L};
-    ::nanosleep(&pause, nullptr);
-  }
+  if (inject.slow_us > 0) sleep_ns(inject.slow_us * 1000ull);
   if (injected_) return;
   injected_ = true;
   std::unique_lock lock(mutex_);

@@ -13,7 +13,7 @@
 namespace tidemark {
 namespace {
 
-RegionRequest request_of() {
+RegionRequest two_lanes() {
   RegionRequest request;
   request.lanes = {{.overflow = Overflow::kDrop}, {.overflow = Overflow::kDrop}};
   request.page_bytes = 1024;
@@ -25,7 +25,7 @@ RegionRequest request_of() {
 class LaneExchangeTest : public testing::Test {
  protected:
   LaneExchangeTest()
-      : region_(request_of()),
+      : region_(two_lanes()),
         exchange_(&region_.port(), &region_.plan().layout, 0,
                   {.run_id = 5, .lane_count = 2, .payload_bytes = 896}) {
     ManualEnv::reset();

@@ -12,12 +12,12 @@
 #include "tidemark/collect/testing/planned_region.h"
 #include "tidemark/device/sim/sim_env.h"
 #include "tidemark/record/recorder.h"
+#include "tidemark/record/testing/stamped_spans.h"
 
 namespace tidemark {
 namespace {
 
 using SpanRecorder = Recorder<TaskSpan, SimEnv>;
-constexpr std::uint64_t kPerPage = (1024 - kPageHeaderBytes) / TaskSpan::kBytes;
 
 RegionRequest request_of(Overflow overflow) {
   RegionRequest request;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/collect/rescue.h"
 
-#include <time.h>
-
 #include "tidemark/base/monotonic_clock.h"
 
 namespace tidemark {
@@ -20,8 +18,7 @@ bool wait_until_rescued(RegionPort& port, std::uint32_t timeout_ms) {
   const std::uint64_t end_ns = monotonic_ns() + timeout_ms * 1'000'000ull;
   while (port.load32(kDone) == 0) {  // pairs with [rescued]
     if (monotonic_ns() >= end_ns) return false;
-    const timespec pause{.tv_sec = 0, .tv_nsec = kLookEveryNs};
-    ::nanosleep(&pause, nullptr);
+    sleep_ns(kLookEveryNs);
   }
   return true;
 }

@@ -12,17 +12,17 @@
 namespace tidemark {
 namespace {
 
-constexpr std::uint32_t kFrameBytes = 72;
-constexpr std::uint32_t kGeneration = 5;
+constexpr std::uint32_t kStaleFrameBytes = 72;
+constexpr std::uint32_t kStaleGeneration = 5;
 
 struct Killed {};
 
 // Every word that could be a commit is one, of the filling that comes next.
 void forge_commits(const PlannedRegion& region) {
-  region.view().page(0).generation.store_release(kGeneration - 1);
+  region.view().page(0).generation.store_release(kStaleGeneration - 1);
   auto* words = reinterpret_cast<SharedWord<std::uint64_t>*>(region.view().payload(0));
   const std::uint64_t forged = encode_commit(
-      {.length = kFrameBytes, .first = true, .last = true, .generation = kGeneration});
+      {.length = kStaleFrameBytes, .first = true, .last = true, .generation = kStaleGeneration});
   for (std::uint32_t at = 1; at < region.plan().layout.payload_bytes() / 8; at += 2)
     words[at].store_release(forged);
 }
@@ -44,7 +44,7 @@ TEST(StaleCommit, AKillBetweenAnyTwoStoresLeavesNoFragmentThatWasNotCommitted) {
     });
     bool killed = false;
     try {
-      for (; accepted < 3; ++accepted) producer.write_frame(accepted, kFrameBytes);
+      for (; accepted < 3; ++accepted) producer.write_frame(accepted, kStaleFrameBytes);
     } catch (const Killed&) {
       killed = true;
     }

@@ -19,7 +19,7 @@ namespace {
 
 using SpanRecorder = Recorder<TaskSpan, SimEnv>;
 constexpr std::uint32_t kPageBytes = 1024;
-constexpr std::uint64_t kPerPage = (kPageBytes - kPageHeaderBytes) / TaskSpan::kBytes;
+constexpr std::uint64_t kSpansPerPage = (kPageBytes - kPageHeaderBytes) / TaskSpan::kBytes;
 
 RegionRequest request_of(std::uint32_t lanes, std::uint32_t pages, std::uint32_t threads = 1) {
   RegionRequest request;
@@ -41,7 +41,8 @@ class Starving : public testing::Test {
     region_.view().published_word(lane).store_release(position + 1);
   }
   void write_page(SpanRecorder& recorder, std::uint64_t& number) {
-    for (std::uint64_t i = 0; i < kPerPage; ++i) ASSERT_TRUE(recorder.write(span_of(number++)));
+    for (std::uint64_t i = 0; i < kSpansPerPage; ++i)
+      ASSERT_TRUE(recorder.write(span_of(number++)));
     recorder.flush();
   }
   DrainThread& drains() { return drainer_.thread(0); }
@@ -89,7 +90,7 @@ TEST_F(Starving, ALaneThatHoldsNothingGetsAPageBeforeAnybodyGetsASecond) {
   std::uint64_t again_number = 0;
   write_page(again, again_number);
   drains().pass();
-  EXPECT_EQ(sink_.spans_of(0).numbers.size(), kPerPage);
+  EXPECT_EQ(sink_.spans_of(0).numbers.size(), kSpansPerPage);
   EXPECT_EQ(sink_.spans_of(0).wrong, 0u);
   EXPECT_EQ(sink_.spans_of(1).numbers.size(), number);
   EXPECT_EQ(sink_.spans_of(1).wrong, 0u);

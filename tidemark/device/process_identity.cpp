@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -14,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "tidemark/base/monotonic_clock.h"
 #include "tidemark/base/unique_fd.h"
 
 namespace tidemark {
@@ -24,11 +24,6 @@ std::string first_line(const char* path) {
   std::string line;
   std::getline(file, line);
   return line;
-}
-
-void pause_ms() {
-  const timespec pause{.tv_sec = 0, .tv_nsec = 1'000'000};
-  ::nanosleep(&pause, nullptr);
 }
 
 // The field behind the name in a stat file; 0 if there is none.
@@ -80,7 +75,7 @@ bool end_process(const ProcessIdentity& process, std::uint32_t wait_ms) {
   send_signal(process, SIGKILL);
   for (std::uint32_t waited_ms = 0; waited_ms <= wait_ms; ++waited_ms) {
     if (!is_alive(process)) return true;
-    pause_ms();
+    sleep_ms(1);
   }
   return !is_alive(process);
 }
@@ -103,7 +98,7 @@ bool stop_process(const ProcessIdentity& process, std::uint32_t wait_ms) {
   send_signal(process, SIGSTOP);
   for (std::uint32_t waited_ms = 0; waited_ms <= wait_ms; ++waited_ms) {
     if (is_stopped(process)) return true;
-    pause_ms();
+    sleep_ms(1);
   }
   return is_stopped(process);
 }

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "tidemark/base/monotonic_clock.h"
 #include "tidemark/session/run_owner.h"
 
 namespace tidemark {
@@ -15,8 +16,7 @@ constexpr int kDeviceLeavesTries = 350;  // a little longer than the supervisor'
 // leaves or is ended by its supervisor.
 void let_device_finish(const ProcessIdentity& device) {
   for (int attempt = 0; attempt < kDeviceLeavesTries && is_alive(device); ++attempt) {
-    const timespec pause{.tv_sec = 0, .tv_nsec = kTryPauseNs};
-    ::nanosleep(&pause, nullptr);
+    sleep_ms(kTryPauseMs);
   }
 }
 

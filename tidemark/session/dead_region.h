@@ -3,10 +3,9 @@
 // is ended, and its lock is held.
 #pragma once
 
-#include <time.h>
-
 #include <string>
 
+#include "tidemark/base/monotonic_clock.h"
 #include "tidemark/collect/leftover_pages.h"
 #include "tidemark/session/run_report.h"
 
@@ -36,7 +35,7 @@ bool keeps_its_pages(const RunReport& report);
 ProcessIdentity device_of(const RegionPort& port);
 
 inline constexpr int kLockTries = 400;
-inline constexpr long kTryPauseNs = 10'000'000;
+inline constexpr std::uint32_t kTryPauseMs = 10;
 
 // Processes that are on their way out hold the lock for a moment longer, and so does a recovery
 // that was started beside this one.
@@ -45,8 +44,7 @@ auto lock_when_free(const Lock& lock, int tries) {
   for (int attempt = 1;; ++attempt) {
     auto locked = lock();
     if (locked || locked.error().kind != ErrorKind::kUsage || attempt == tries) return locked;
-    const timespec pause{.tv_sec = 0, .tv_nsec = kTryPauseNs};
-    ::nanosleep(&pause, nullptr);
+    sleep_ms(kTryPauseMs);
   }
 }
 

@@ -14,13 +14,13 @@
 namespace tidemark {
 namespace {
 
-constexpr std::uint32_t kUnitsMax = 1u << 16;
+constexpr std::uint32_t kLiveUnitsMax = 1u << 16;
 
 // The configuration as far as the region tells it; sizes that no runtime has are cut.
 RuntimeConfig config_of(const RuntimeShape& shape) {
   RuntimeConfig config;
   const auto small = [](std::uint64_t value) {
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, kUnitsMax));
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, kLiveUnitsMax));
   };
   config.scheduler_count = small(shape.scheduler_count.load_relaxed());
   config.cluster_count = small(shape.core_count.load_relaxed()) / kCoresPerCluster;

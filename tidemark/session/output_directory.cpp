@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "tidemark/base/file_mode.h"
+#include "tidemark/base/monotonic_clock.h"
 #include "tidemark/capture/capture_writer.h"
 #include "tidemark/session/run_owner.h"
 
@@ -23,7 +24,7 @@ constexpr const char* kOutputs = "outputs";
 constexpr const char* kReplaced = ".replaced-";
 constexpr int kDefaultNamesMax = 1'000'000;
 constexpr int kLockTries = 500;
-constexpr long kTryPauseNs = 10'000'000;
+constexpr std::uint32_t kClaimPauseMs = 10;
 
 // Every name a run may have left in its directory; nothing else is touched.
 constexpr const char* kRunFiles[] = {
@@ -44,8 +45,7 @@ UniqueFd lock_directory(const std::string& path) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   for (int tries = 0; fd.valid() && tries < kLockTries; ++tries) {
     if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) break;
-    const timespec pause{.tv_sec = 0, .tv_nsec = kTryPauseNs};
-    ::nanosleep(&pause, nullptr);
+    sleep_ms(kClaimPauseMs);
   }
   return fd;
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/session/run_owner.h"
 
-#include <time.h>
-
 #include <fmt/format.h>
+
+#include "tidemark/base/monotonic_clock.h"
 
 namespace tidemark {
 namespace {
 
 constexpr int kHostGoneTries = 50;
-constexpr long kTryPauseNs = 10'000'000;
+constexpr std::uint32_t kLookAgainMs = 10;
 
 }  // namespace
 
@@ -17,8 +17,7 @@ constexpr long kTryPauseNs = 10'000'000;
 bool is_gone(const ProcessIdentity& host) {
   for (int attempt = 1; is_alive(host); ++attempt) {
     if (attempt == kHostGoneTries) return false;
-    const timespec pause{.tv_sec = 0, .tv_nsec = kTryPauseNs};
-    ::nanosleep(&pause, nullptr);
+    sleep_ms(kLookAgainMs);
   }
   return true;
 }

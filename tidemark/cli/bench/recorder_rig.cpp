@@ -7,6 +7,7 @@
 #include <bit>
 #include <thread>
 
+#include "tidemark/base/monotonic_clock.h"
 #include "tidemark/cli/bench/bench_span.h"
 #include "tidemark/cli/bench/cuda_bench.h"
 #include "tidemark/cli/bench/thread_places.h"
@@ -125,10 +126,7 @@ Expected<EndToEnd> RecorderRig::run_on(Device& device, const LaunchRequest& laun
     // Not through wait_fd alone: the moment of the last record is what is measured.
     if (drained_ns == 0 && drainer_->drained_records() >= records * options_.lanes)
       drained_ns = monotonic_ns();
-    if (drained_ns == 0) {
-      const timespec pause{.tv_sec = 0, .tv_nsec = 50'000};
-      ::nanosleep(&pause, nullptr);
-    }
+    if (drained_ns == 0) sleep_ns(50'000);
     exit = device.wait(drained_ns == 0 ? 0 : 100);
   }
   drainer_->finish();

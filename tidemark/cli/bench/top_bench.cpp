@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/cli/bench/top_bench.h"
 
-#include <time.h>
-
 #include <atomic>
 #include <filesystem>
 #include <thread>
 
 #include <fmt/core.h>
 
+#include "tidemark/base/monotonic_clock.h"
 #include "tidemark/cli/bench/bench_json.h"
 #include "tidemark/cli/bench/self_run.h"
 #include "tidemark/cli/command_line.h"
@@ -19,11 +18,6 @@
 namespace tidemark::cli {
 namespace {
 
-void pause_ms(std::uint32_t ms) {
-  const timespec time{.tv_sec = 0, .tv_nsec = static_cast<long>(ms) * 1'000'000};
-  ::nanosleep(&time, nullptr);
-}
-
 // Attaches as soon as there is a run, and looks until it is gone.
 std::uint64_t look_on(const std::string& directory, std::uint32_t interval_ms,
                       const std::atomic<bool>& over) {
@@ -32,9 +26,9 @@ std::uint64_t look_on(const std::string& directory, std::uint32_t interval_ms,
     auto run = LiveRun::attach(directory);
     while (run && !over && run->look()) {
       ++looks;
-      pause_ms(interval_ms);
+      sleep_ms(interval_ms);
     }
-    if (looks == 0) pause_ms(1);
+    if (looks == 0) sleep_ms(1);
   }
   return looks;
 }
