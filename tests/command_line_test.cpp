@@ -98,8 +98,8 @@ TEST_F(CommandLine, SignalsEndARunWithEverythingKept) {
     const pid_t pid = ::fork();
     ASSERT_GE(pid, 0);
     if (pid == 0) {
-      ::chdir(directory_.c_str());
-      ::freopen("out.txt", "w", stdout);
+      if (::chdir(directory_.c_str()) != 0 || ::freopen("out.txt", "w", stdout) == nullptr)
+        ::_exit(98);
       ::execl(TIDEMARK_EXECUTABLE, "tidemark", "run", "synthetic_producer", "--rate", "100000",
               "--seconds", "60", "--output-prefix", name.c_str(), nullptr);
       ::_exit(99);
