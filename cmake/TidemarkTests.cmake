@@ -41,6 +41,7 @@ function(tidemark_test_executable label)
     target_compile_definitions(${target} PRIVATE TIDEMARK_EXECUTABLE="$<TARGET_FILE:tidemark>")
   endif()
   tidemark_warnings(${target} TEST)
+  tidemark_unity(${target})
   # Only tests of lock-free headers need the optimiser they are shipped with.
   if(label MATCHES "^(base|schema|device|capture|session|analyze|export|foreign|system|perfetto)$")
     target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-O1>")

@@ -11,11 +11,11 @@ namespace tidemark::random_program {
 namespace {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t kSeeds = 4;
-constexpr std::uint64_t kSeedsOfSmall = 20;
+constexpr std::uint64_t kDumpSeeds = 4;
+constexpr std::uint64_t kDumpSeedsOfSmall = 20;
 #else
-constexpr std::uint64_t kSeeds = 20;
-constexpr std::uint64_t kSeedsOfSmall = 150;
+constexpr std::uint64_t kDumpSeeds = 20;
+constexpr std::uint64_t kDumpSeedsOfSmall = 150;
 #endif
 
 using Bytes = std::vector<unsigned char>;
@@ -144,7 +144,7 @@ class DumpedPrograms : public testing::TestWithParam<std::tuple<const char*, Bui
 TEST_P(DumpedPrograms, HaveEveryArgumentAsTheReferenceHasIt) {
   const auto [platform, build] = GetParam();
   const bool is_explicit = build == BuildKind::kExplicit;
-  const std::uint64_t seeds = std::string_view(platform) == "sim" ? kSeedsOfSmall : kSeeds;
+  const std::uint64_t seeds = std::string_view(platform) == "sim" ? kDumpSeedsOfSmall : kDumpSeeds;
   std::size_t with_holes = 0;
   for (std::uint64_t seed = 0; seed < seeds && !HasFailure(); ++seed) {
     SCOPED_TRACE(fmt::format("seed {} on {}", seed, platform));
@@ -168,7 +168,7 @@ TEST_P(DumpedPrograms, HaveEveryArgumentAsTheReferenceHasIt) {
   EXPECT_GT(with_holes, 0u);
 }
 
-std::string name_of(const testing::TestParamInfo<DumpedPrograms::ParamType>& param) {
+std::string dump_name_of(const testing::TestParamInfo<DumpedPrograms::ParamType>& param) {
   const char* const builds[] = {"tensormap", "explicit", "host"};
   return fmt::format("{}_{}", std::get<0>(param.param),
                      builds[static_cast<std::size_t>(std::get<1>(param.param))]);
@@ -179,7 +179,7 @@ INSTANTIATE_TEST_SUITE_P(EveryPlatformAndRuntime, DumpedPrograms,
                                           testing::Values(BuildKind::kTensorMap,
                                                           BuildKind::kExplicit,
                                                           BuildKind::kHostBuild)),
-                         name_of);
+                         dump_name_of);
 
 }  // namespace
 }  // namespace tidemark::random_program

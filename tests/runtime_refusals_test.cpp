@@ -11,8 +11,8 @@
 namespace tidemark::small {
 namespace {
 
-constexpr Site kScopeSite{"program.cpp", 70};
-constexpr Site kSubmitSite{"program.cpp", 90};
+constexpr Site kRefusedScope{"program.cpp", 70};
+constexpr Site kRefusedSubmit{"program.cpp", 90};
 
 // Every unit left: the run ended.
 template <class Workload>
@@ -31,11 +31,11 @@ struct HugeOutput : SmallWorkload {
   static inline bool twice = false;  // two outputs, whose sum is too large
   template <class Orch>
   static void orchestrate(Orch& orch, const EntryArgs&) {
-    Scope root(orch, kScopeSite);
+    Scope root(orch, kRefusedScope);
     Args args;
     args.out(shape, DType::kUint8);
     if (twice) args.out(shape, DType::kUint8);
-    orch.allocate(args, kSubmitSite);
+    orch.allocate(args, kRefusedSubmit);
   }
 };
 
@@ -48,8 +48,8 @@ TEST(RuntimeRefusals, AnOutputLargerThanTheHeapIsRefusedWithItsSize) {
   const LatchedError& error = sim.status().error;
   EXPECT_EQ(error.requested.load_relaxed(), 3ull << 30);
   EXPECT_EQ(error.capacity.load_relaxed(), 1u << 20);
-  EXPECT_EQ(error.submit_line.load_relaxed(), kSubmitSite.line);
-  EXPECT_EQ(error.scope_line.load_relaxed(), kScopeSite.line);
+  EXPECT_EQ(error.submit_line.load_relaxed(), kRefusedSubmit.line);
+  EXPECT_EQ(error.scope_line.load_relaxed(), kRefusedScope.line);
   EXPECT_STREQ(error.kernel, "allocate");
 
   HugeOutput::twice = true;
@@ -101,7 +101,7 @@ struct StaleHandle : SmallWorkload {
     }
     if (!reopen) return use_it(orch, entry, old.output(0));
     for (int i = 0; i < 20; ++i) {
-      Scope other(orch, kScopeSite);
+      Scope other(orch, kRefusedScope);
       make(orch);
       if (i == 19) use_it(orch, entry, old.output(0));
     }
@@ -114,12 +114,13 @@ struct StaleHandle : SmallWorkload {
   static void use_it(Orch& orch, const EntryArgs& entry, const TensorRef& tensor) {
     const TensorRef result = entry.tensor(0);
     if (use == Use::kTensor)
-      orch.template submit<Sum>(Args().in(tensor).out_existing(result), kSubmitSite);
+      orch.template submit<Sum>(Args().in(tensor).out_existing(result), kRefusedSubmit);
     if (use == Use::kView)
       orch.template submit<Sum>(
-          Args().in(tensor.slice(0, 1, 2).reshape({2, {1, 2}})).out_existing(result), kSubmitSite);
+          Args().in(tensor.slice(0, 1, 2).reshape({2, {1, 2}})).out_existing(result),
+          kRefusedSubmit);
     if (use == Use::kValue) {
-      EXPECT_EQ(orch.template value<std::int64_t>(tensor, 0, kSubmitSite), 0);
+      EXPECT_EQ(orch.template value<std::int64_t>(tensor, 0, kRefusedSubmit), 0);
     }
   }
 };
@@ -137,7 +138,7 @@ TEST(RuntimeRefusals, ATensorIsWorthNothingAfterItsScope) {
         SimMachine<StaleHandle> sim(setup);
         sim.run();
         expect_ended_with(sim, ErrorCode::kInvalidArgs);
-        EXPECT_EQ(sim.status().error.submit_line.load_relaxed(), kSubmitSite.line);
+        EXPECT_EQ(sim.status().error.submit_line.load_relaxed(), kRefusedSubmit.line);
         EXPECT_EQ(sim.status().error.arg.load_relaxed(), use == Use::kValue ? ~0u : 0u);
         EXPECT_EQ(sim.data().values<std::int64_t>(0)[0], 0) << "the task ran";
       }
@@ -152,9 +153,9 @@ struct NobodysHandle : SmallWorkload {
     Scope root(orch);
     const TaskHandle nobody;
     if (listed)
-      orch.template submit<Nop>(Args().after(&nobody, 1), kSubmitSite);
+      orch.template submit<Nop>(Args().after(&nobody, 1), kRefusedSubmit);
     else
-      orch.template submit<Nop>(Args().after(Submitted()), kSubmitSite);
+      orch.template submit<Nop>(Args().after(Submitted()), kRefusedSubmit);
   }
 };
 
@@ -164,7 +165,7 @@ TEST(RuntimeRefusals, ATaskThatNobodyMadeIsNotWaitedFor) {
     SimMachine<NobodysHandle> sim(small_setup());
     sim.run();
     expect_ended_with(sim, ErrorCode::kInvalidArgs);
-    EXPECT_EQ(sim.status().error.submit_line.load_relaxed(), kSubmitSite.line);
+    EXPECT_EQ(sim.status().error.submit_line.load_relaxed(), kRefusedSubmit.line);
     EXPECT_EQ(sim.completed(), 0u);
   }
 }
@@ -209,9 +210,9 @@ struct DeafToErrors : SmallWorkload {
   static inline bool harmless = false;
   template <class Orch>
   static void orchestrate(Orch& orch, const EntryArgs&) {
-    Scope root(orch, kScopeSite);
+    Scope root(orch, kRefusedScope);
     const auto made = fill(orch);
-    orch.fatal("the input is unusable", kSubmitSite);
+    orch.fatal("the input is unusable", kRefusedSubmit);
     orch.fatal("a later reason", Site{"other.cpp", 1});
     harmless = orch.failed() && made.valid();
     for (int i = 0; i < 100; ++i) {
@@ -248,8 +249,8 @@ TEST(RuntimeRefusals, AfterAnErrorEveryCallIsHarmless) {
     const LatchedError& error = sim.status().error;
     EXPECT_STREQ(error.text, "the input is unusable");
     EXPECT_STREQ(error.submit_file, "program.cpp");
-    EXPECT_EQ(error.submit_line.load_relaxed(), kSubmitSite.line);
-    EXPECT_EQ(error.scope_line.load_relaxed(), kScopeSite.line);
+    EXPECT_EQ(error.submit_line.load_relaxed(), kRefusedSubmit.line);
+    EXPECT_EQ(error.scope_line.load_relaxed(), kRefusedScope.line);
     EXPECT_EQ(sim.status().submitted.load_relaxed(), 1u);
     EXPECT_EQ(sim.status().scopes.load_relaxed(), 1u);
   }
@@ -284,12 +285,12 @@ struct WaitsForAnElement : SmallWorkload {
   using Kernels = KernelList<FillBehindGate, Fill>;
   template <class Orch>
   static void orchestrate(Orch& orch, const EntryArgs&) {
-    Scope root(orch, kScopeSite);
+    Scope root(orch, kRefusedScope);
     const auto made =
         orch.template submit<Fill>(Args().out({1, {4}}, DType::kInt64).scalar(std::int64_t{7}));
     orch.template submit<FillBehindGate>(
         Args().inout(made.output(0)).scalar(std::uint64_t{0}).scalar(std::int64_t{8}));
-    EXPECT_EQ(orch.template value<std::int64_t>(made.output(0), 2, kSubmitSite), 0);
+    EXPECT_EQ(orch.template value<std::int64_t>(made.output(0), 2, kRefusedSubmit), 0);
     EXPECT_TRUE(orch.failed());
     gates_given_up.store(true);
   }
@@ -307,8 +308,8 @@ TEST(RuntimeRefusals, AnElementIsNotWaitedForLongerThanAllowed) {
   const LatchedError& error = sim.status().error;
   EXPECT_GT(error.used.load_relaxed(), kLimitTicks);
   EXPECT_EQ(error.capacity.load_relaxed(), kLimitTicks);
-  EXPECT_EQ(error.submit_line.load_relaxed(), kSubmitSite.line);
-  EXPECT_EQ(error.scope_line.load_relaxed(), kScopeSite.line);
+  EXPECT_EQ(error.submit_line.load_relaxed(), kRefusedSubmit.line);
+  EXPECT_EQ(error.scope_line.load_relaxed(), kRefusedScope.line);
   EXPECT_EQ(error.task_id.load_relaxed(), TaskId::make(0, 0).value);
 }
 
@@ -327,7 +328,7 @@ struct AllocationThatWaits : SmallWorkload {
       args.after(made);
     else
       args.in(made.output(0));
-    orch.allocate(args, kSubmitSite);
+    orch.allocate(args, kRefusedSubmit);
   }
 };
 

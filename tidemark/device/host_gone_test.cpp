@@ -20,7 +20,7 @@
 namespace tidemark {
 namespace {
 
-constexpr int kWaitMs = 20'000;
+constexpr int kEndWithinMs = 20'000;
 
 class HostGone : public testing::Test {
  protected:
@@ -58,7 +58,7 @@ class HostGone : public testing::Test {
                          device_end.get());
     }
     // The program runs.
-    for (int waited_ms = 0; waited_ms < kWaitMs; ++waited_ms) {
+    for (int waited_ms = 0; waited_ms < kEndWithinMs; ++waited_ms) {
       if (view_.header().device.launch_ticks.load_acquire() != 0) return;
       ::poll(nullptr, 0, 1);
     }
@@ -89,7 +89,7 @@ TEST_F(HostGone, TheProgramIsToldAndReturnsAndTheProcessEndsByItself) {
   EXPECT_EQ(view_.header().device.host_gone.load_acquire(), 0u);
   EXPECT_EQ(status_within(50), -1) << "it goes on while the host lives";
   host_end_.reset();
-  const int status = status_within(kWaitMs);
+  const int status = status_within(kEndWithinMs);
   ASSERT_NE(status, -1) << "nobody told the program";
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
@@ -105,7 +105,7 @@ TEST_F(HostGone, AMessageOfTheHostIsNoEnd) {
   EXPECT_EQ(status_within(50), -1);
   EXPECT_EQ(view_.header().device.host_gone.load_acquire(), 0u);
   view_.header().host.abort.store_release(1);
-  const int status = status_within(kWaitMs);
+  const int status = status_within(kEndWithinMs);
   ASSERT_NE(status, -1);
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(view_.header().device.host_gone.load_acquire(), 0u);

@@ -17,7 +17,7 @@
 namespace tidemark {
 
 // A text as JSON, with its quotes.
-inline std::string quoted(std::string_view text) {
+inline std::string json_text(std::string_view text) {
   rapidjson::StringBuffer buffer;
   rapidjson::Writer<rapidjson::StringBuffer> json(buffer);
   put_text(json, text);

@@ -33,7 +33,7 @@ class ScopeLines {
     const bool end = boundary.phase == ScopeBoundary::Phase::kEnd;
     const RingMarks& marks = boundary.marks;
     append("{{\"site\":{},\"phase\":\"{}\",\"depth\":{},\"ring\":{},\"time_ns\":{}",
-           quoted(run_.site_of(boundary.file, boundary.line)), end ? "end" : "begin",
+           json_text(run_.site_of(boundary.file, boundary.line)), end ? "end" : "begin",
            boundary.depth, boundary.ring, run_.clock().to_ns(boundary.time_ticks));
     append(",\"task_window_start\":{},\"task_window_end\":{},\"heap_start\":{},\"heap_end\":{}",
            marks.task_tail, marks.task_head, marks.heap_tail, marks.heap_head);

@@ -15,7 +15,7 @@ class SwimlaneWriter {
  public:
   SwimlaneWriter(RunCapture& run, BufferedPart& part)
       : run_(run), part_(part), out_(part.text()), clock_(run.clock()) {
-    for (const auto& kernel : run.description().kernels) kernels_.push_back(quoted(kernel));
+    for (const auto& kernel : run.description().kernels) kernels_.push_back(json_text(kernel));
   }
 
   Expected<void> write() {
@@ -147,11 +147,11 @@ class SwimlaneWriter {
     append("\"events\":[");
     run_.for_each_event([&](const UserEvent& event, LaneIndex lane) {
       begin_row();
-      append("{{\"name\":{},\"kind\":\"{}\"", quoted(run_.name_of(event.name_hash)),
+      append("{{\"name\":{},\"kind\":\"{}\"", json_text(run_.name_of(event.name_hash)),
              event_kind_text(event));
       clock_.put_time(out_, ",\"time_us\":", event.time_ticks);
       append(",\"value\":{},\"unit\":{},\"lane\":{},\"producer\":{}}}", event.value, event.unit,
-             lane, quoted(run_.lanes()[lane].producer));
+             lane, json_text(run_.lanes()[lane].producer));
     });
     end_list();
   }

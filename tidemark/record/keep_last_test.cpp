@@ -11,7 +11,6 @@ namespace tidemark {
 namespace {
 
 using SpanRecorder = Recorder<TaskSpan, ManualEnv>;
-constexpr std::uint64_t kPerPage = (1024 - kPageHeaderBytes) / TaskSpan::kBytes;
 constexpr PageIndex kFirst = 2;
 constexpr std::uint32_t kPages = 3;
 

@@ -13,8 +13,6 @@ namespace tidemark {
 namespace {
 
 using SpanRecorder = Recorder<TaskSpan, ManualEnv>;
-constexpr std::uint64_t kPerPage = (1024 - kPageHeaderBytes) / TaskSpan::kBytes;
-
 std::uint64_t dropped_by(const RegionInMemory& region, DropReason why) {
   return region.words(0).dropped_by[static_cast<std::size_t>(why)].load_own();
 }

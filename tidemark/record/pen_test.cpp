@@ -12,8 +12,6 @@ namespace tidemark {
 namespace {
 
 using SpanRecorder = Recorder<TaskSpan, ManualEnv>;
-constexpr std::uint64_t kPerPage = (1024 - kPageHeaderBytes) / TaskSpan::kBytes;
-
 class PenTest : public testing::Test {
  protected:
   PenTest()

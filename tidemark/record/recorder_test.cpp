@@ -13,8 +13,6 @@ namespace tidemark {
 namespace {
 
 using SpanRecorder = Recorder<TaskSpan, ManualEnv>;
-constexpr std::uint64_t kPerPage = (1024 - kPageHeaderBytes) / TaskSpan::kBytes;
-
 class RecorderTest : public testing::Test {
  protected:
   explicit RecorderTest(Overflow overflow = Overflow::kDrop)

@@ -16,8 +16,6 @@ namespace tidemark {
 namespace {
 
 using SpanRecorder = Recorder<TaskSpan, ManualEnv>;
-constexpr std::uint64_t kPerPage = (1024 - kPageHeaderBytes) / TaskSpan::kBytes;
-
 // Threads that share a recorder, as a CTA does.
 struct ThreadBlock {
   std::uint32_t block_rank;

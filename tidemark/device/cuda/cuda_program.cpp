@@ -10,7 +10,7 @@
 namespace tidemark {
 namespace {
 
-std::map<std::string, CudaProgram, std::less<>>& programs() {
+std::map<std::string, CudaProgram, std::less<>>& cuda_programs() {
   static std::map<std::string, CudaProgram, std::less<>> table;
   return table;
 }
@@ -19,12 +19,12 @@ std::map<std::string, CudaProgram, std::less<>>& programs() {
 
 void register_cuda_program(std::string_view name, CudaProgram program) {
   CHECK(name.size() < kProgramNameBytes);
-  programs()[std::string(name)] = program;
+  cuda_programs()[std::string(name)] = program;
 }
 
 CudaProgram find_cuda_program(std::string_view name) {
-  const auto found = programs().find(name);
-  return found == programs().end() ? nullptr : found->second;
+  const auto found = cuda_programs().find(name);
+  return found == cuda_programs().end() ? nullptr : found->second;
 }
 
 }  // namespace tidemark

@@ -11,6 +11,8 @@
 
 namespace tidemark {
 
+inline constexpr std::uint64_t kPerPage = (1024 - kPageHeaderBytes) / TaskSpan::kBytes;
+
 inline TaskSpan span_of(std::uint64_t number) {
   return {.task_id = number * 0x9E3779B97F4A7C15ull + 1,
           .begin_ticks = number * 3 + 1,
