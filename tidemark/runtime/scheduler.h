@@ -45,7 +45,7 @@ class Scheduler {
     for (std::uint32_t round = 0; !all_done();) {
       if (latch_.set()) break;
       line_.loops(++loop_);
-      if (is_told_to_stall()) stall(stopped);
+      for (std::uint32_t i = 0; is_told_to_stall() && !stopped(); ++i) Env::pause(i);
       const bool worked = work();
       if (!worked || ++looks % kLooksPerStop == 0) {
         if (stopped()) latch_.latch({.code = ErrorCode::kAborted});
@@ -101,10 +101,6 @@ class Scheduler {
     for (std::uint32_t core = first_core(); core < last_core(); ++core)
       if (load(core) > 0) return true;
     return false;
-  }
-  template <class Stopped>
-  TM_DEVICE void stall(const Stopped& stopped) {
-    for (std::uint32_t round = 0; !stopped(); ++round) Env::pause(round);
   }
 
   TM_DEVICE bool all_done() const {
