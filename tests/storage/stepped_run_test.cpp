@@ -15,7 +15,7 @@ namespace tidemark::storage {
 namespace {
 
 constexpr std::uint32_t kLanes = 2;
-constexpr std::uint64_t kRecords = 45;
+constexpr std::uint64_t kRunRecords = 45;
 constexpr std::uint32_t kEndMs = 60'000;
 
 class SteppedRun : public ::testing::Test {
@@ -40,7 +40,7 @@ class SteppedRun : public ::testing::Test {
     ::setenv("TIDEMARK_STEP_STORES", std::to_string(stores_apart).c_str(), 1);
     return run_program(
         {TIDEMARK_STEPPED, "run", "synthetic_producer", "--lanes", std::to_string(kLanes),
-         "--records", std::to_string(kRecords), "--page-bytes", "1024", "--record-bytes", "32",
+         "--records", std::to_string(kRunRecords), "--page-bytes", "1024", "--record-bytes", "32",
          "--pool-bytes", "8192", "--accepted-counts", counts_, "--output-prefix", run_},
         log_, kEndMs);
   }
@@ -99,10 +99,10 @@ TEST_F(SteppedRun, AKillOfTheHostBeforeAnyCallLosesNothing) {
   const RunContent whole = read_content(run_);
   EXPECT_EQ(whole.status, "ok");
   for (std::uint32_t lane = 0; lane < kLanes; ++lane)
-    EXPECT_EQ(records_of_lane(whole, lane), kRecords);
+    EXPECT_EQ(records_of_lane(whole, lane), kRunRecords);
   EXPECT_GE(kills, 25u);
   EXPECT_GE(before_begin, 1u);
-  EXPECT_GE(recovered_records, 10 * kRecords) << "of kills after the launch";
+  EXPECT_GE(recovered_records, 10 * kRunRecords) << "of kills after the launch";
   std::printf("run: %llu kills, %llu of them before it began\n",
               static_cast<unsigned long long>(kills),
               static_cast<unsigned long long>(before_begin));

@@ -9,7 +9,7 @@
 namespace tidemark {
 namespace {
 
-constexpr std::size_t kWords = SchedulerPhase::kBytes / 8;
+constexpr std::size_t kPhaseWords = SchedulerPhase::kBytes / 8;
 
 // Checks that the stamps' bits are free, and puts random stamps there.
 void stamp_odd_words(std::mt19937_64& random, std::uint64_t* words, std::size_t count) {
@@ -36,9 +36,9 @@ TEST(SchedulerPhase, ComesBackAsItWasPackedWhateverTheStampsSay) {
         .pop_hit = static_cast<std::uint32_t>(random()),
         .pop_miss = static_cast<std::uint32_t>(random()),
         .ready = static_cast<std::uint32_t>(random())};
-    std::uint64_t words[kWords];
+    std::uint64_t words[kPhaseWords];
     phase.pack(words);
-    ASSERT_NO_FATAL_FAILURE(stamp_odd_words(random, words, kWords));
+    ASSERT_NO_FATAL_FAILURE(stamp_odd_words(random, words, kPhaseWords));
     ASSERT_EQ(phase_kind(words), phase.kind);
     const SchedulerPhase back = SchedulerPhase::unpack(words, near_ticks);
     ASSERT_EQ(back.kind, phase.kind);
@@ -62,9 +62,9 @@ TEST(SubmitSpan, ComesBackAsItWasPackedWhateverTheStampsSay) {
                             .index = random(),
                             .heap_bytes = random(),
                             .live_tasks = static_cast<std::uint32_t>(random())};
-    std::uint64_t words[kWords];
+    std::uint64_t words[kPhaseWords];
     submit.pack(words);
-    ASSERT_NO_FATAL_FAILURE(stamp_odd_words(random, words, kWords));
+    ASSERT_NO_FATAL_FAILURE(stamp_odd_words(random, words, kPhaseWords));
     ASSERT_EQ(phase_kind(words), PhaseKind::kSubmit);
     const SubmitSpan back = SubmitSpan::unpack(words, near_ticks);
     ASSERT_EQ(back.task_id, submit.task_id);
@@ -81,7 +81,7 @@ TEST(SchedulerPhase, RestoresTimesUpToHalfARoundOfTheClockAway) {
   const std::uint64_t half = std::uint64_t{1} << 47;
   const SchedulerPhase phase{.begin_ticks = near_ticks - half + kClockSkewTicks,
                              .end_ticks = near_ticks + half - 1};
-  std::uint64_t words[kWords];
+  std::uint64_t words[kPhaseWords];
   phase.pack(words);
   const SchedulerPhase back = SchedulerPhase::unpack(words, near_ticks);
   EXPECT_EQ(back.begin_ticks, phase.begin_ticks);

@@ -10,7 +10,7 @@
 namespace tidemark {
 namespace {
 
-constexpr std::size_t kWords = ScopeBoundary::kBytes / 8;
+constexpr std::size_t kScopeWords = ScopeBoundary::kBytes / 8;
 
 std::uint64_t bits48(std::mt19937_64& random) { return random() >> 16; }
 std::uint32_t bits32(std::mt19937_64& random) { return static_cast<std::uint32_t>(random()); }
@@ -72,9 +72,9 @@ TEST(ScopeBoundary, ComesBackAsItWasPackedWhateverTheStampsSay) {
   for (int i = 0; i < 20'000 && !HasFailure(); ++i) {
     const std::uint64_t near_ticks = (random() >> 2) | std::uint64_t{1} << 60;
     const ScopeBoundary scope = random_boundary(random, near_ticks);
-    std::uint64_t words[kWords];
+    std::uint64_t words[kScopeWords];
     scope.pack(words);
-    for (std::size_t word = 1; word < kWords; word += 2) {
+    for (std::size_t word = 1; word < kScopeWords; word += 2) {
       ASSERT_EQ(words[word] >> 48, 0u) << "stamp of word " << word;
       words[word] |= random() << 48;
     }
@@ -98,7 +98,7 @@ TEST(ScopeBoundary, RestoresTimesUpToHalfARoundOfTheClockAway) {
   for (const std::uint64_t ticks : {near_ticks - half, near_ticks, near_ticks + half - 1}) {
     ScopeBoundary scope;
     scope.time_ticks = ticks;
-    std::uint64_t words[kWords];
+    std::uint64_t words[kScopeWords];
     scope.pack(words);
     EXPECT_EQ(ScopeBoundary::unpack(words, near_ticks).time_ticks, ticks);
   }
@@ -108,7 +108,7 @@ TEST(ScopeBoundary, RestoresTimesUpToHalfARoundOfTheClockAway) {
 TEST(ScopeBoundary, FieldsStandWhereTheRegistrySays) {
   std::mt19937_64 random(42);
   const ScopeBoundary scope = random_boundary(random, std::uint64_t{1} << 47);
-  std::uint64_t words[kWords];
+  std::uint64_t words[kScopeWords];
   scope.pack(words);
   const RingMarks& marks = scope.marks;
   const ScopePeaks& peaks = scope.peaks;
