@@ -1,18 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The per-file rules of tools/check_includes, which sets `rooms` to the room order. Prints one
-# line per violation and exits with 1 if there was any.
-
-function violation(line_number, text) {
-  printf "%s:%d: %s\n", file, line_number, text
-  violation_count++
-}
-
-# The room a path stands in, "" outside of rooms.
-function room_of(path, parts) {
-  split(path, parts, "/")
-  if (parts[1] == "tidemark") return parts[2]
-  return parts[1] == "workloads" ? "workloads" : ""
-}
+# line per violation and exits with 1 if there was any. Used with source_text.awk.
 
 function check_include(included, used) {
   used = room_of(included)
@@ -22,29 +10,6 @@ function check_include(included, used) {
   } else if (rank[used] >= rank[room]) {
     violation(FNR, room " includes " included ", which is not in a room above it")
   }
-}
-
-# The line without string literals and comments; block comments may span lines.
-function code_of(line, begin, end) {
-  gsub(/\\./, "", line)
-  gsub(/'.'/, "", line)
-  gsub(/"[^"]*"/, "\"\"", line)
-  if (in_comment) {
-    end = index(line, "*/")
-    if (!end) return ""
-    line = substr(line, end + 2)
-    in_comment = 0
-  }
-  sub(/\/\/.*/, "", line)
-  while ((begin = index(line, "/*")) > 0) {
-    end = index(substr(line, begin + 2), "*/")
-    if (!end) {
-      in_comment = 1
-      return substr(line, 1, begin - 1)
-    }
-    line = substr(line, 1, begin - 1) " " substr(line, begin + end + 3)
-  }
-  return line
 }
 
 function begin_file(name) {

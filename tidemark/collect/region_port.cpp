@@ -33,7 +33,7 @@ RegionPort RegionPort::over_memory(std::span<unsigned char> memory) {
 
 std::uint64_t RegionPort::load(std::uint64_t offset) const {
   CHECK(offset + 8 <= bytes_);
-  if (base_ != nullptr)
+  if (base_ != nullptr)  // caller's label
     return reinterpret_cast<const SharedWord<std::uint64_t>*>(base_ + offset)->load_acquire();
   std::uint64_t value = 0;
   copy_out(offset, &value, sizeof(value));
@@ -42,7 +42,7 @@ std::uint64_t RegionPort::load(std::uint64_t offset) const {
 
 std::uint32_t RegionPort::load32(std::uint64_t offset) const {
   CHECK(offset + 4 <= bytes_);
-  if (base_ != nullptr)
+  if (base_ != nullptr)  // caller's label
     return reinterpret_cast<const SharedWord<std::uint32_t>*>(base_ + offset)->load_acquire();
   std::uint32_t value = 0;
   copy_out(offset, &value, sizeof(value));
@@ -51,7 +51,7 @@ std::uint32_t RegionPort::load32(std::uint64_t offset) const {
 
 void RegionPort::store(std::uint64_t offset, std::uint64_t value) {
   CHECK(offset + 8 <= bytes_);
-  if (base_ != nullptr)
+  if (base_ != nullptr)  // caller's label
     reinterpret_cast<SharedWord<std::uint64_t>*>(base_ + offset)->store_release(value);
   else
     CHECK(uninterrupted([&] {
@@ -61,7 +61,7 @@ void RegionPort::store(std::uint64_t offset, std::uint64_t value) {
 
 void RegionPort::store32(std::uint64_t offset, std::uint32_t value) {
   CHECK(offset + 4 <= bytes_);
-  if (base_ != nullptr)
+  if (base_ != nullptr)  // caller's label
     reinterpret_cast<SharedWord<std::uint32_t>*>(base_ + offset)->store_release(value);
   else
     CHECK(uninterrupted([&] {
@@ -75,6 +75,9 @@ bool RegionPort::read(std::uint64_t offset, void* to, std::uint64_t size) const 
   if (base_ != nullptr) {
     const auto* words = reinterpret_cast<const SharedWord<std::uint64_t>*>(base_ + offset);
     for (std::uint64_t i = 0; i < size / 8; ++i) {
+      // Any of these words may be the one that publishes those behind it. Of a page: pairs with
+      // [page reopened], [page sealed], [page landed], [quantum begun], [quantum stamped],
+      // [commit cleared] and [fragment committed]. Of the rest: with what the caller names.
       const std::uint64_t word = words[i].load_acquire();
       std::memcpy(bytes + i * 8, &word, 8);
     }
@@ -124,15 +127,17 @@ LaneWordsImage read_moving_lane_words(const RegionPort& port, const RegionLayout
                                       LaneIndex lane) {
   const std::uint64_t base = layout.lane_offset(lane) + offsetof(LaneEntry, words);
   static_assert(offsetof(LaneWords, state) == 0 && offsetof(LaneWords, epoch) == 4);
-  const std::uint64_t state_and_epoch = port.load(base);  // pairs with [lane closed]
+  const std::uint64_t state_and_epoch = port.load(base);  // pairs with [lane opened], [lane closed]
+  // pairs with [refusal counted]
   const std::uint64_t attempted = port.load(base + offsetof(LaneWords, attempted));
+  // alone: these two only have to be younger than `attempted`
   const std::uint64_t dropped_total = port.load(base + offsetof(LaneWords, dropped_total));
   const std::uint64_t opened_pages = port.load(base + offsetof(LaneWords, opened_pages));
   LaneWordsImage image = read_lane_words(port, layout, lane);
   image.attempted = attempted;
   image.dropped_total = dropped_total;
   image.opened_pages = opened_pages;
-  const bool moved = port.load(base) != state_and_epoch;
+  const bool moved = port.load(base) != state_and_epoch;  // alone: a second look at one word
   std::memcpy(&image, &state_and_epoch, sizeof(state_and_epoch));
   if (moved) image.state = static_cast<std::uint32_t>(LaneState::kOpen);
   return image;

@@ -166,6 +166,7 @@ class ThreadDevice : public PlatformDevice {
     const RegionView view(launch_->region.base());
     const ProcessIdentity self = this_process();
     view.header().device.device_pid.store_relaxed(self.pid);
+    // alone: half an identity names no process
     view.header().device.device_start_time.store_release(self.start_time);
     thread_ = std::thread([launch = launch_, program = request.program, kind = kind_,
                            keeps_pages = keeps_pages_, number = number_] {

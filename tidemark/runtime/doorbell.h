@@ -21,8 +21,8 @@ struct alignas(64) Doorbell {
 
   template <class Env>
   TM_DEVICE void ring() {
-    if (asleep.exchange(0) == 0) return;  // [work made] before this
-    bell.add(1);
+    if (asleep.exchange_acq_rel(0) == 0) return;  // [work made]: everything before this
+    bell.add_acq_rel(1);                          // [bell rung]
     Env::wake(bell);
   }
 
@@ -30,11 +30,11 @@ struct alignas(64) Doorbell {
   template <class Env, class HasWork>
   TM_DEVICE void wait(std::uint32_t round, const HasWork& has_work) {
     if (round < kRoundsBeforeSleep) return Env::take_turn(round);
-    const std::uint32_t heard = bell.load_acquire();
-    asleep.exchange(1);  // pairs with [work made]
+    const std::uint32_t heard = bell.load_acquire();  // pairs with [bell rung]
+    asleep.exchange_acq_rel(1);                       // pairs with [work made]
     const bool sleeps = !has_work();
     if (sleeps) Env::sleep(bell, heard);
-    asleep.exchange(0);
+    asleep.exchange_acq_rel(0);  // alone: it is awake, whoever took the 1
     if (!sleeps) Env::take_turn(round);
   }
 };

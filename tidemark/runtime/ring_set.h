@@ -175,6 +175,7 @@ class RingSet {
   }
 
   TM_DEVICE bool is_complete(SlotRef ref) const {
+    // pairs with [task complete]
     return memory_.slot(ref).state.load_acquire() ==
            static_cast<std::uint32_t>(TaskState::kCompleted);
   }
@@ -182,6 +183,7 @@ class RingSet {
     return scopes_.is_open({slot.scope_depth, slot.scope_serial});
   }
   TM_DEVICE bool consumed(const TaskSlot& slot) const {
+    // pairs with [task complete] and [memory released]
     return slot.state.load_acquire() == static_cast<std::uint32_t>(TaskState::kCompleted) &&
            !scope_is_open(slot) && slot.released.load_acquire() == slot.retained;
   }

@@ -33,10 +33,12 @@ class Worker {
     line_.enter(UnitState::kIdle, Env::now_ticks());
     std::uint32_t round = 0;
     // After an error what is dispatched is left undone.
+    // pairs with [error latched]
     for (std::uint64_t token = 0; memory_.control().error.load_acquire() == 0;) {
       if (mailbox_.dispatched.load_acquire() == token) {  // pairs with [dispatched]
-        if (mailbox_.leave.load_acquire() != 0) break;
+        if (mailbox_.leave.load_acquire() != 0) break;    // pairs with [sent home]
         mailbox_.doorbell.template wait<Env>(round++, [&] {
+          // pairs with [dispatched] and [sent home]
           return mailbox_.dispatched.load_acquire() != token || mailbox_.leave.load_acquire() != 0;
         });
         continue;
@@ -61,7 +63,7 @@ class Worker {
     const std::uint64_t begin_ticks = spans_.enabled() ? Env::ordered_ticks() : Env::now_ticks();
     line_.take(slot.id.value, dispatch.kernel, dispatch.block,
                dumper_.enabled() ? UnitState::kCopying : UnitState::kBusy, begin_ticks);
-    mailbox_.acknowledged.store_release(token + 1);
+    mailbox_.acknowledged.store_release(token + 1);  // alone: no code reads it
     TaskArgs args(memory_.base(), memory_.tensors(slot), slot.tensor_count, memory_.scalars(slot),
                   slot.scalar_count);
     args.block = dispatch.block;

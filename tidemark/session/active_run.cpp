@@ -256,7 +256,7 @@ void ActiveRun::note_device_anchors() {
 }
 
 std::string ActiveRun::fault_text() const {
-  const std::uint32_t bytes = std::min(
+  const std::uint32_t bytes = std::min(  // pairs with [fault written]
       port_.load32(offsetof(RegionHeader, device) + offsetof(RegionDeviceWords, fault_bytes)),
       kFaultTextBytes);
   char text[kFaultTextBytes] = {};
@@ -303,6 +303,7 @@ void ActiveRun::place_in_time(HangState& state) {
 }
 
 void ActiveRun::set_abort() {
+  // [run aborted]
   port_.store32(offsetof(RegionHeader, host) + offsetof(RegionHostWords, abort), 1);
 }
 

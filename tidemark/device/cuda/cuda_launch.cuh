@@ -49,6 +49,7 @@ class CudaLaunch {
   // A number for whoever launched the program.
   void note_figure(std::uint32_t index, double value) {
     CHECK(index < kFiguresMax);
+    // alone: one word
     words_->figures[index].store_release(std::bit_cast<std::uint64_t>(value));
   }
 

@@ -49,6 +49,7 @@ void orchestrate_here(const RuntimeMemory& memory, RuntimeStatus* status, Watch&
 // A launch is over when every unit is there, as with a persistent kernel.
 inline void await_units(RuntimeStatus* status, const UnitCounts& units) {
   for (std::uint32_t unit = 1; unit < units.total(); ++unit)
+    // pairs with [unit state]
     for (std::uint32_t round = 0; unit_lines(status)[unit].state.load_acquire() ==
                                   static_cast<std::uint32_t>(UnitState::kNotStarted);
          ++round)
@@ -94,6 +95,7 @@ void run_sim_units(const RuntimeMemory& memory, RuntimeStatus* status, Watch& wa
   }
   sim_unit = 0;
   for (auto& unit : units) unit.join();
+  // alone: one word
   if (config.build == BuildKind::kHostBuild) status->end_ticks.store_release(SimEnv::now_ticks());
 }
 
