@@ -48,9 +48,9 @@ class AuditWords {
  public:
   explicit AuditWords(const std::string& path) {
     const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    CHECK(fd.valid() && ::ftruncate(fd.get(), sizeof(AuditImage)) == 0);
+    TM_CHECK(fd.valid() && ::ftruncate(fd.get(), sizeof(AuditImage)) == 0);
     void* base = ::mmap(nullptr, sizeof(AuditImage), PROT_READ, MAP_SHARED, fd.get(), 0);
-    CHECK(base != MAP_FAILED);
+    TM_CHECK(base != MAP_FAILED);
     image_ = static_cast<const AuditImage*>(base);
     ::setenv("TIDEMARK_AUDIT", path.c_str(), 1);
   }

@@ -63,6 +63,12 @@ FNR == 1 {
   if ($0 ~ /^#pragma once/) has_pragma_once = 1
 
   code = code_of($0)
+  # An installed header puts its macros into the sources of its users. XXH_INLINE_ALL is a setting
+  # of another library.
+  if (file ~ /^tidemark\/.*\.(h|cuh)$/ && code ~ /^[ \t]*#[ \t]*define[ \t]/ &&
+      code !~ /define[ \t]+(TM_[A-Z]|XXH_INLINE_ALL[ \t]*$)/) {
+    violation(FNR, "a macro of a header begins with TM_")
+  }
   if (code ~ /__CUDACC__|__CUDA_ARCH__/ && !may_test_cuda) {
     violation(FNR, "only base/host_device.h and transport/shared_word.h test for CUDA")
   }

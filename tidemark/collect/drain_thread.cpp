@@ -61,7 +61,7 @@ void DrainThread::hand_first_pages() {
       continue;
     }
     const PageIndex page = drainer_->pool_.take_for_starving(false);
-    CHECK(page != kNoPageIndex);  // the plan gave every lane at least one
+    TM_CHECK(page != kNoPageIndex);  // the plan gave every lane at least one
     hand(lane, page);
   }
 }

@@ -60,7 +60,7 @@ class LaneExchange {
 
   // The caller keeps handed - received within the ring.
   void hand(PageIndex page) {
-    CHECK(held() < layout_->shape.ring_slots);
+    TM_CHECK(held() < layout_->shape.ring_slots);
     port_->store(layout_->free_ring_offset(lane_) + slot_at(handed_),
                  encode_slot(page, handed_));  // [page handed]
     ++handed_;

@@ -32,7 +32,7 @@ RegionPort RegionPort::over_memory(std::span<unsigned char> memory) {
 }
 
 std::uint64_t RegionPort::load(std::uint64_t offset) const {
-  CHECK(offset + 8 <= bytes_);
+  TM_CHECK(offset + 8 <= bytes_);
   if (base_ != nullptr)  // caller's label
     return reinterpret_cast<const SharedWord<std::uint64_t>*>(base_ + offset)->load_acquire();
   std::uint64_t value = 0;
@@ -41,7 +41,7 @@ std::uint64_t RegionPort::load(std::uint64_t offset) const {
 }
 
 std::uint32_t RegionPort::load32(std::uint64_t offset) const {
-  CHECK(offset + 4 <= bytes_);
+  TM_CHECK(offset + 4 <= bytes_);
   if (base_ != nullptr)  // caller's label
     return reinterpret_cast<const SharedWord<std::uint32_t>*>(base_ + offset)->load_acquire();
   std::uint32_t value = 0;
@@ -50,27 +50,27 @@ std::uint32_t RegionPort::load32(std::uint64_t offset) const {
 }
 
 void RegionPort::store(std::uint64_t offset, std::uint64_t value) {
-  CHECK(offset + 8 <= bytes_);
+  TM_CHECK(offset + 8 <= bytes_);
   if (base_ != nullptr)  // caller's label
     reinterpret_cast<SharedWord<std::uint64_t>*>(base_ + offset)->store_release(value);
   else
-    CHECK(uninterrupted([&] {
-            return ::pwrite(fd_, &value, sizeof(value), static_cast<off_t>(offset));
-          }) == sizeof(value));
+    TM_CHECK(uninterrupted([&] {
+               return ::pwrite(fd_, &value, sizeof(value), static_cast<off_t>(offset));
+             }) == sizeof(value));
 }
 
 void RegionPort::store32(std::uint64_t offset, std::uint32_t value) {
-  CHECK(offset + 4 <= bytes_);
+  TM_CHECK(offset + 4 <= bytes_);
   if (base_ != nullptr)  // caller's label
     reinterpret_cast<SharedWord<std::uint32_t>*>(base_ + offset)->store_release(value);
   else
-    CHECK(uninterrupted([&] {
-            return ::pwrite(fd_, &value, sizeof(value), static_cast<off_t>(offset));
-          }) == sizeof(value));
+    TM_CHECK(uninterrupted([&] {
+               return ::pwrite(fd_, &value, sizeof(value), static_cast<off_t>(offset));
+             }) == sizeof(value));
 }
 
 bool RegionPort::read(std::uint64_t offset, void* to, std::uint64_t size) const {
-  CHECK(offset % 8 == 0 && size % 8 == 0 && size <= bytes_ && offset <= bytes_ - size);
+  TM_CHECK(offset % 8 == 0 && size % 8 == 0 && size <= bytes_ && offset <= bytes_ - size);
   auto* bytes = static_cast<unsigned char*>(to);
   if (base_ != nullptr) {
     const auto* words = reinterpret_cast<const SharedWord<std::uint64_t>*>(base_ + offset);
@@ -103,7 +103,7 @@ bool RegionPort::copy_out(std::uint64_t offset, void* to, std::uint64_t size) co
 }
 
 void RegionPort::zero(std::uint64_t offset, std::uint64_t size) {
-  CHECK(size <= bytes_ && offset <= bytes_ - size);
+  TM_CHECK(size <= bytes_ && offset <= bytes_ - size);
   if (base_ != nullptr) {
     std::memset(base_ + offset, 0, size);
     return;
@@ -111,9 +111,9 @@ void RegionPort::zero(std::uint64_t offset, std::uint64_t size) {
   constexpr std::array<unsigned char, 4096> kZeros{};
   for (std::uint64_t done = 0; done < size; done += kZeros.size()) {
     const std::uint64_t part = size - done < kZeros.size() ? size - done : kZeros.size();
-    CHECK(uninterrupted([&] {
-            return ::pwrite(fd_, kZeros.data(), part, static_cast<off_t>(offset + done));
-          }) == static_cast<ssize_t>(part));
+    TM_CHECK(uninterrupted([&] {
+               return ::pwrite(fd_, kZeros.data(), part, static_cast<off_t>(offset + done));
+             }) == static_cast<ssize_t>(part));
   }
 }
 

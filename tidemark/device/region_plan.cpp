@@ -33,10 +33,10 @@ Expected<void> check_request(const RegionRequest& request) {
   if (lane_count < 1 || lane_count > kMaxLanesLimit)
     return failure(ErrorKind::kUsage, "{} lanes: a region has from 1 to {}", lane_count,
                    kMaxLanesLimit);
-  CHECK(request.status_bytes <= kStatusBytesLimit);
+  TM_CHECK(request.status_bytes <= kStatusBytesLimit);
   for (const auto& lane : request.lanes) {
-    CHECK(lane.record_bytes % kQuantumBytes == 0);
-    CHECK(lane.record_bytes <= request.page_bytes - kPageHeaderBytes);
+    TM_CHECK(lane.record_bytes % kQuantumBytes == 0);
+    TM_CHECK(lane.record_bytes <= request.page_bytes - kPageHeaderBytes);
   }
   return {};
 }

@@ -37,9 +37,9 @@ class LaneWriter {
         lane_(lane),
         free_ring_(region->free_ring(lane)),
         full_ring_(region->full_ring(lane)) {
-    CHECK(lane < region->layout().shape.max_lanes);
+    TM_CHECK(lane < region->layout().shape.max_lanes);
     const LanePlan& plan = region->lane(lane).plan;
-    CHECK(plan.record_bytes == record_bytes);
+    TM_CHECK(plan.record_bytes == record_bytes);
     record_bytes_ = record_bytes;
     overflow_ = static_cast<Overflow>(plan.overflow);
     reserved_first_page_ = plan.reserved_first_page;

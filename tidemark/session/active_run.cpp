@@ -195,7 +195,7 @@ std::uint64_t ActiveRun::drained_records() const {
 std::uint64_t ActiveRun::drained_pages() const { return records() ? drainer_->drained_pages() : 0; }
 
 void ActiveRun::write_status(std::span<const std::byte> bytes) {
-  CHECK(bytes.size() <= plan_.layout.shape.status_bytes);
+  TM_CHECK(bytes.size() <= plan_.layout.shape.status_bytes);
   for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes.data() + at, 8);
