@@ -15,7 +15,7 @@
 #include <string>
 
 #include "tidemark/base/check.h"
-#include "tidemark/base/fault_point.h"
+#include "tidemark/base/fault_plan.h"
 #include "tidemark/base/mix.h"
 #include "tidemark/base/unique_fd.h"
 

@@ -2,6 +2,34 @@
 # The per-file rules of tools/check_includes, which sets `rooms` to the room order. Prints one
 # line per violation and exits with 1 if there was any. Used with source_text.awk.
 
+function is_product(path) {
+  return path !~ /_test\.cpp$|\/testing\//
+}
+
+# The headers that device code includes reach no header of the operating system, through whichever
+# of our own.
+function check_device_headers(path, name, i) {
+  for (path in include_count) {
+    if (path !~ /^tidemark\/(schema|transport|record)\/.*\.h$/ || !is_product(path)) continue
+    split("", seen)
+    name = system_header_behind(path)
+    if (name == "") continue
+    file = path
+    violation(1, "device code includes it, and it reaches " name)
+  }
+}
+
+function system_header_behind(path, i, found) {
+  if (path in seen) return ""
+  seen[path] = 1
+  for (i = 1; i <= include_count[path]; i++) {
+    if (includes[path, i] ~ /^<.*\.h>$/) return includes[path, i] " (in " path ")"
+    found = system_header_behind(includes[path, i])
+    if (found != "") return found
+  }
+  return ""
+}
+
 function check_include(included, used) {
   used = room_of(included)
   if (room == "" || used == "" || used == room) return
@@ -57,8 +85,11 @@ FNR == 1 {
   if ($0 ~ /^[ \t]*#[ \t]*include[ \t]*["<]/) {
     included = $0
     sub(/^[^"<]*["<]/, "", included)
+    bracket = substr($0, index($0, "<"), 1)
     sub(/[">].*/, "", included)
     check_include(included)
+    includes[file, ++include_count[file]] = bracket == "<" && included !~ /^tidemark\// ? \
+      "<" included ">" : included
   }
   if ($0 ~ /^#pragma once/) has_pragma_once = 1
 
@@ -84,5 +115,6 @@ FNR == 1 {
 
 END {
   end_file()
+  check_device_headers()
   if (violation_count) exit 1
 }

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "tidemark/base/align.h"
-#include "tidemark/base/fault_point.h"
+#include "tidemark/base/fault_plan.h"
 #include "tidemark/base/file_mode.h"
 #include "tidemark/base/uninterrupted.h"
 #include "tidemark/capture/streaming_copy.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "tidemark/base/fault_point.h"
+#include "tidemark/base/fault_plan.h"
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/base/spin_once.h"
 #include "tidemark/schema/stream_registry.h"

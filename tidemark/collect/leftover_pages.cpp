@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tidemark/base/fault_point.h"
+#include "tidemark/base/fault_plan.h"
 #include "tidemark/transport/open_page.h"
 
 namespace tidemark {

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "tidemark/base/fault_point.h"
+#include "tidemark/base/fault_plan.h"
 #include "tidemark/device/cuda/cuda_program.h"
 #include "tidemark/device/device_memory.h"
 #include "tidemark/device/fault_text.h"

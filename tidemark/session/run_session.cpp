@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/session/run_session.h"
 
-#include "tidemark/base/fault_point.h"
+#include "tidemark/base/fault_plan.h"
 #include "tidemark/collect/rescue.h"
 #include "tidemark/session/entry_data.h"
 #include "tidemark/session/report_lanes.h"
