@@ -18,7 +18,7 @@ struct FramePiece {
   std::uint64_t bytes = 0;
 };
 
-template <class Env>
+template <DeviceEnv Env>
 class FrameWriter : public LaneWriter<Env> {
  public:
   FrameWriter() = default;

@@ -2,17 +2,13 @@
 // The device side of a lane: which page is open, where the next bytes go, and what happens when
 // the page is full. Recorder and FrameWriter put content on top of it. The hot members are three:
 // cursor, end and stamp; everything else is touched once per page.
-//
-// `Env` is the device leaf: now_ticks() and pause(round), which backs off for at most 1 ms. Where
-// looking at the host's words is slow, Env::kLookEvery says in how many rounds of waiting to do so.
-// An Env with fault_point() can be asked to fail at named points; one with accepted() is told of
-// every record and frame as it stands in its page. Others pay for neither.
 #pragma once
 
 #include <cstdint>
 
 #include "tidemark/base/check.h"
 #include "tidemark/base/fault_point.h"
+#include "tidemark/record/device_env.h"
 #include "tidemark/schema/stamp.h"
 #include "tidemark/transport/region.h"
 
@@ -25,7 +21,7 @@ struct AcceptedWrite {
   std::uint64_t bytes;
 };
 
-template <class Env>
+template <DeviceEnv Env>
 class LaneWriter {
  public:
   LaneWriter() = default;  // disabled: every write is refused by one branch, nothing is counted

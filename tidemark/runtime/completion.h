@@ -7,18 +7,19 @@
 #include <cstdint>
 
 #include "tidemark/runtime/runtime_memory.h"
+#include "tidemark/runtime/unit_env.h"
 
 namespace tidemark {
 
 // Which scheduler is told first that there is something to dispatch; any of them may take it.
-template <class Env>
+template <UnitEnv Env>
 TM_DEVICE void make_ready(const RuntimeMemory& memory, SlotRef ref, const TaskSlot& slot) {
   const std::uint32_t teller = slot.id.local() % memory.config().scheduler_count;
   memory.ready(slot.shape).push(ref.value);
   memory.scheduler_bell(teller).template ring<Env>();
 }
 
-template <class Env>
+template <UnitEnv Env>
 TM_DEVICE void complete_task(const RuntimeMemory& memory, SlotRef ref) {
   TaskSlot& slot = memory.slot(ref);
   // [list closed]: with all that the task wrote; pairs with [waiter linked]

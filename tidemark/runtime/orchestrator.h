@@ -12,7 +12,7 @@
 
 namespace tidemark {
 
-template <class Kernels, class Env, class Strategy, class Watch = NoWatch>
+template <class Kernels, UnitEnv Env, class Strategy, GraphWatch Watch = NoWatch>
 class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
   using Core = TaskSubmitter<Env, Strategy, Watch>;
 

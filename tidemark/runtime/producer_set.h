@@ -13,7 +13,7 @@
 
 namespace tidemark {
 
-template <class Env, class Strategy, class Watch>
+template <UnitEnv Env, class Strategy, GraphWatch Watch>
 class ProducerSet {
  public:
   using Rings = RingSet<Env, Strategy, Watch>;

@@ -17,7 +17,7 @@
 
 namespace tidemark {
 
-template <class Env>
+template <UnitEnv Env>
 class Scheduler {
  public:
   TM_DEVICE Scheduler(const RuntimeMemory& memory, RuntimeStatus* status, std::uint32_t index,

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "tidemark/base/watched_time.h"
+#include "tidemark/record/device_env.h"
 #include "tidemark/runtime/cluster_range.h"
 #include "tidemark/runtime/error_latch.h"
 #include "tidemark/runtime/runtime_memory.h"
@@ -15,7 +16,7 @@
 
 namespace tidemark {
 
-template <class Env>
+template <DeviceEnv Env>
 class SchedulerWatchdog {
  public:
   TM_DEVICE SchedulerWatchdog(const RuntimeMemory& memory, RuntimeStatus* status,

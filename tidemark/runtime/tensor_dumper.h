@@ -10,12 +10,13 @@
 #include "tidemark/record/frame_writer.h"
 #include "tidemark/runtime/dump_scratch.h"
 #include "tidemark/runtime/dump_source.h"
+#include "tidemark/runtime/unit_env.h"
 #include "tidemark/runtime/unit_recorder.h"
 #include "tidemark/runtime/view_bounds.h"
 
 namespace tidemark {
 
-template <class Env>
+template <UnitEnv Env>
 class TensorDumper {
  public:
   TM_DEVICE TensorDumper(const RuntimeMemory& memory, const RegionView* region, std::uint32_t core,

@@ -14,7 +14,7 @@
 
 namespace tidemark {
 
-template <class Kernels, class Env, class Block, class Dumper = TensorDumper<Env>>
+template <class Kernels, UnitEnv Env, Block B, class Dumper = TensorDumper<Env>>
 class Worker {
  public:
   TM_DEVICE Worker(const RuntimeMemory& memory, RuntimeStatus* status, std::uint32_t core,
@@ -29,7 +29,7 @@ class Worker {
         dumper_(memory, region, core, line_.recorder()) {}
 
   // Until the scheduler says that there will be no more, or the run is ending.
-  TM_DEVICE void run(Block& block) {
+  TM_DEVICE void run(B& block) {
     line_.enter(UnitState::kIdle, Env::now_ticks());
     std::uint32_t round = 0;
     // After an error what is dispatched is left undone.
@@ -57,7 +57,7 @@ class Worker {
   }
 
  private:
-  TM_DEVICE void run_part(Block& block, std::uint64_t token) {
+  TM_DEVICE void run_part(B& block, std::uint64_t token) {
     const Dispatch dispatch = memory_.dispatch(core_, token);
     TaskSlot& slot = memory_.slot({dispatch.task});
     const std::uint64_t begin_ticks = spans_.enabled() ? Env::ordered_ticks() : Env::now_ticks();

@@ -19,7 +19,7 @@ namespace tidemark {
 
 // The threads that run one kernel: here, one. Kernels record their own marks and counters with
 // block.recorder().
-template <class Env>
+template <DeviceEnv Env>
 class BasicSimBlock : public SoloBlock {
  public:
   BasicSimBlock() = default;
@@ -39,7 +39,7 @@ class BasicSimBlock : public SoloBlock {
 using SimBlock = BasicSimBlock<SimEnv>;
 
 // Builds the graph of a workload with a strategy; on the host or on the device.
-template <class Workload, class Strategy, class Env = SimEnv, class Watch>
+template <class Workload, class Strategy, UnitEnv Env = SimEnv, GraphWatch Watch>
 void orchestrate_here(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch) {
   Orchestrator<typename Workload::Kernels, Env, Strategy, Watch> orchestrator(memory, status,
                                                                               watch);
@@ -57,7 +57,7 @@ inline void await_units(RuntimeStatus* status, const UnitCounts& units) {
 }
 
 // Without a region nothing is recorded. Env: SimEnv, or one of a test that watches it.
-template <class Workload, class Env = SimEnv, class Watch, class Stopped>
+template <class Workload, UnitEnv Env = SimEnv, GraphWatch Watch, class Stopped>
 void run_sim_units(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch,
                    const Stopped& stopped, const RegionView* region = nullptr) {
   const RuntimeConfig& config = memory.config();
