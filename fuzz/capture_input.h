@@ -14,18 +14,18 @@
 #include <string>
 #include <vector>
 
-#include "tests/plain_output.h"
-#include "tests/sample_run.h"
 #include "tidemark/analyze/check_run.h"
 #include "tidemark/analyze/critical_path.h"
 #include "tidemark/analyze/dump_diff.h"
 #include "tidemark/analyze/hang_report.h"
 #include "tidemark/analyze/scope_report.h"
+#include "tidemark/base/testing/plain_output.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/dump_files.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/export_run.h"
+#include "tidemark/session/testing/sample_run.h"
 
 namespace tidemark::fuzz {
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 
-#include "tests/plain_output.h"
-#include "tests/temporary_directory.h"
 #include "tidemark/analyze/hang_report.h"
+#include "tidemark/base/testing/plain_output.h"
+#include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/export/npy_file.h"
 #include "tidemark/session/run_report.h"
 

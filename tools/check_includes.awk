@@ -3,7 +3,7 @@
 # line per violation and exits with 1 if there was any. Used with source_text.awk.
 
 function is_product(path) {
-  return path !~ /_test\.cpp$|\/testing\//
+  return path !~ /(_test|\/test_main)\.cpp$|\/testing\//
 }
 
 # The headers that device code includes reach no header of the operating system, through whichever
@@ -31,6 +31,12 @@ function system_header_behind(path, i, found) {
 }
 
 function check_include(included, used) {
+  if (file !~ /^tests\// && included ~ /^tests\//) {
+    violation(FNR, "includes " included ": what tests share is in a testing/ folder of a room")
+  }
+  if (room != "" && is_product(file) && included ~ /\/testing\//) {
+    violation(FNR, "includes " included ", which is for tests")
+  }
   used = room_of(included)
   if (room == "" || used == "" || used == room) return
   if (!(used in rank)) {

@@ -3,10 +3,10 @@
 // months is restored to the tick, through a capture and the cursor that reads it.
 #include <gtest/gtest.h>
 
-#include "tests/sample_pages.h"
-#include "tests/temporary_directory.h"
 #include "tidemark/analyze/record_cursor.h"
+#include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/capture/page_chunks.h"
+#include "tidemark/capture/testing/sample_pages.h"
 #include "tidemark/record/event_recorder.h"
 #include "tidemark/record/testing/region_in_memory.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/sample_recording.h"
 #include "tidemark/capture/capture_writer.h"
+#include "tidemark/capture/testing/sample_recording.h"
 
 namespace tidemark::samples {
 

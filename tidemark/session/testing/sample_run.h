@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/sample_recording.h"
-#include "tests/temporary_directory.h"
+#include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/capture/capture_writer.h"
+#include "tidemark/capture/testing/sample_recording.h"
 #include "tidemark/session/description.h"
 #include "tidemark/session/report_lanes.h"
 
