@@ -14,18 +14,18 @@
 #include <string>
 #include <vector>
 
-#include "tests/plain_output.h"
-#include "tests/sample_run.h"
 #include "tidemark/analyze/check_run.h"
 #include "tidemark/analyze/critical_path.h"
 #include "tidemark/analyze/dump_diff.h"
 #include "tidemark/analyze/hang_report.h"
 #include "tidemark/analyze/scope_report.h"
+#include "tidemark/base/testing/plain_output.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/dump_files.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/export_run.h"
+#include "tidemark/session/testing/sample_run.h"
 
 namespace tidemark::fuzz {
 
@@ -34,17 +34,18 @@ namespace tidemark::fuzz {
 class InputDirectory {
  public:
   InputDirectory() : fd_(::memfd_create("capture", MFD_CLOEXEC)) {
-    CHECK(fd_.valid());
+    TM_CHECK(fd_.valid());
     std::filesystem::create_symlink(fmt::format("/proc/self/fd/{}", fd_.get()),
                                     directory_.file("capture.tide"));
     RunReport report = samples::sample_report();
     report.lanes.push_back({.lane = 0, .stream = "swimlane", .producer = "worker 0"});
-    CHECK(write_run_report(directory_.path(), report));
+    TM_CHECK(write_run_report(directory_.path(), report));
   }
 
   void put(std::span<const unsigned char> bytes) {
-    CHECK(::ftruncate(fd_.get(), 0) == 0);
-    CHECK(::pwrite(fd_.get(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+    TM_CHECK(::ftruncate(fd_.get(), 0) == 0);
+    TM_CHECK(::pwrite(fd_.get(), bytes.data(), bytes.size(), 0) ==
+             static_cast<ssize_t>(bytes.size()));
   }
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 
@@ -69,11 +70,11 @@ inline void read_everything(CaptureReader& reader, CaptureInputResult& result) {
     const auto bytes = reader.read(chunk);
     if (!bytes) continue;
     ++result.chunks;
-    CHECK(bytes->size() == chunk.payload_bytes);
-    CHECK(checksum(bytes->data(), bytes->size()) == chunk.payload_checksum);
+    TM_CHECK(bytes->size() == chunk.payload_bytes);
+    TM_CHECK(checksum(bytes->data(), bytes->size()) == chunk.payload_checksum);
   }
   const RunClock clock = read_clock(reader);
-  CHECK(clock.ticks_per_second != 0);
+  TM_CHECK(clock.ticks_per_second != 0);
   (void)read_names(reader);
   const auto description = read_description(reader);
   if (!description) return;
@@ -81,10 +82,10 @@ inline void read_everything(CaptureReader& reader, CaptureInputResult& result) {
   (void)describe_capture(*description);
   auto ledger = read_ledger(reader, description->lanes, description->page_bytes,
                             [&](const CapturedPage& page) {
-                              CHECK(page.payload.size() == page.header.used_bytes);
+                              TM_CHECK(page.payload.size() == page.header.used_bytes);
                               const PageCounts counts = count_page(page.header, page.payload);
                               result.records += counts.whole;
-                              CHECK(counts.used_bytes <= page.payload.size());
+                              TM_CHECK(counts.used_bytes <= page.payload.size());
                             });
   if (!ledger) return;
   result.pages += ledger->keys.size();
@@ -105,8 +106,8 @@ inline void read_arguments(RunCapture& run, CaptureInputResult& result) {
   for (const DumpEntry& entry : index->entries) {
     const auto bytes = load_payload(run, entry);
     if (!bytes) continue;
-    CHECK(bytes->size() == entry.header.payload_bytes);
-    CHECK(bytes->size() <= entry.header.logical_bytes);
+    TM_CHECK(bytes->size() == entry.header.payload_bytes);
+    TM_CHECK(bytes->size() <= entry.header.logical_bytes);
     ++result.arguments;
     if (bytes->size() <= 1024) (void)cli::dump_text(run, entry);
   }
@@ -114,14 +115,14 @@ inline void read_arguments(RunCapture& run, CaptureInputResult& result) {
   auto other = RunCapture::open(run.directory());
   if (!other) return;
   const auto diff = diff_dumps(run, *other, {});
-  CHECK(!diff || diff->compared <= index->entries.size());
+  TM_CHECK(!diff || diff->compared <= index->entries.size());
 }
 
 inline void read_hang(RunCapture& run, CaptureInputResult& result) {
   const auto state = run.hang();
   if (!state) return;
   ++result.hangs;
-  CHECK(first_order_in(hang_summary(make_hang_report(*state, &run), run.directory())).empty());
+  TM_CHECK(first_order_in(hang_summary(make_hang_report(*state, &run), run.directory())).empty());
 }
 
 // Every question that can be asked of a capture; the answers may be wrong, never fatal.
@@ -188,7 +189,7 @@ inline std::string print_input(const std::string& directory, std::uint64_t from,
   for (std::size_t i = 0; i < count; ++i) {
     const int exit_code =
         run_command(kTextCommands[(from + i) % std::size(kTextCommands)], directory);
-    CHECK(exit_code >= 0 && exit_code <= 5);
+    TM_CHECK(exit_code >= 0 && exit_code <= 5);
   }
   return text;
 }
@@ -210,7 +211,7 @@ inline CaptureInputResult run_capture_input(std::span<const unsigned char> bytes
   (void)check_run(directory.path(), {});
   analyze_everything(directory.path(), result);
   result.printed = print_input(directory.path(), checksum(bytes.data(), bytes.size()), commands);
-  CHECK(first_order_in(result.printed).empty());
+  TM_CHECK(first_order_in(result.printed).empty());
   (void)parse_run_report(std::string(bytes.begin(), bytes.end()), "run.json");
   return result;
 }

@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 
-#include "tests/plain_output.h"
-#include "tests/temporary_directory.h"
 #include "tidemark/analyze/hang_report.h"
+#include "tidemark/base/testing/plain_output.h"
+#include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/export/npy_file.h"
 #include "tidemark/session/run_report.h"
 
@@ -23,11 +23,11 @@ inline bool run_array_input(const std::string& text) {
   if (!array) return false;
   std::uint64_t bytes = dtype_bytes(array->dtype);
   for (const std::uint64_t extent : array->shape) bytes *= extent;
-  CHECK(array->bytes.size() == bytes);
-  CHECK(write_npy(path, *array).has_value());
+  TM_CHECK(array->bytes.size() == bytes);
+  TM_CHECK(write_npy(path, *array).has_value());
   const auto again = read_npy(path);
-  CHECK(again && again->dtype == array->dtype && again->shape == array->shape &&
-        again->bytes == array->bytes);
+  TM_CHECK(again && again->dtype == array->dtype && again->shape == array->shape &&
+           again->bytes == array->bytes);
   return true;
 }
 
@@ -35,8 +35,8 @@ inline bool run_hang_input(const std::string& text) {
   const auto state = parse_hang_state(text);
   if (!state) return false;
   const HangReport report = make_hang_report(*state, nullptr);
-  CHECK(report.stuck.size() <= 16);
-  CHECK(first_order_in(hang_summary(report, "run") + hang_sentence(*state)).empty());
+  TM_CHECK(report.stuck.size() <= 16);
+  TM_CHECK(first_order_in(hang_summary(report, "run") + hang_sentence(*state)).empty());
   return true;
 }
 
@@ -44,7 +44,7 @@ inline bool run_hang_input(const std::string& text) {
 inline int run_file_input(std::span<const unsigned char> bytes) {
   const std::string text(bytes.begin(), bytes.end());
   const auto report = parse_run_report(text, "run.json");
-  if (report) CHECK(!to_json(*report).empty());
+  if (report) TM_CHECK(!to_json(*report).empty());
   return run_array_input(text) + run_hang_input(text) + report.has_value();
 }
 

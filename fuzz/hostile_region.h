@@ -50,7 +50,7 @@ class HostileRegion {
       port_ = RegionPort::over_memory({base_, bytes});
     } else {
       file_ = {.fd = UniqueFd(::memfd_create("region", MFD_CLOEXEC)), .path = "", .bytes = bytes};
-      CHECK(::ftruncate(file_.fd.get(), static_cast<off_t>(bytes)) == 0);
+      TM_CHECK(::ftruncate(file_.fd.get(), static_cast<off_t>(bytes)) == 0);
       mapping_ = map_region(file_.fd.get(), "region", bytes).value();
       base_ = static_cast<unsigned char*>(mapping_.base());
       port_ = RegionPort::open(file_, Transport::kCopied).value();

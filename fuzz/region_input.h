@@ -40,11 +40,11 @@ class InputSink : public PageSink {
 
   bool append(const PageDelivery& page) override {
     ++pages_;
-    CHECK(page.header.run_id == plan_.identity.run_id);
-    CHECK(page.header.lane < plan_.lanes.size());
-    CHECK(page.payload_bytes == page.header.used_bytes);
-    CHECK(page.payload_bytes <= plan_.layout.payload_bytes());
-    CHECK(page.header.sequence > last_sequence_[page.header.lane]);
+    TM_CHECK(page.header.run_id == plan_.identity.run_id);
+    TM_CHECK(page.header.lane < plan_.lanes.size());
+    TM_CHECK(page.payload_bytes == page.header.used_bytes);
+    TM_CHECK(page.payload_bytes <= plan_.layout.payload_bytes());
+    TM_CHECK(page.header.sequence > last_sequence_[page.header.lane]);
     last_sequence_[page.header.lane] = page.header.sequence;
     // As in CaptureWriter::append.
     std::vector<unsigned char> chunk(kPageHeaderBytes + page.payload_bytes);
@@ -121,7 +121,7 @@ inline void read_what_is_left(const RegionPort& port, const RegionPlan& plan, In
     return page.sequence <= ledgers[page.lane].last_sequence();
   };
   const Leftovers left = collect_leftovers(port, plan, is_captured, sink, ledgers);
-  CHECK(left.words.size() == plan.lanes.size());
+  TM_CHECK(left.words.size() == plan.lanes.size());
   RunReport report;
   for (LaneIndex lane = 0; lane < plan.lanes.size(); ++lane) {
     ledgers[lane].finish(left.words[lane]);
@@ -129,9 +129,9 @@ inline void read_what_is_left(const RegionPort& port, const RegionPlan& plan, In
                                        left.words[lane], ledgers[lane].counts()));
   }
   report_faults(left.faults, report.recorder);
-  CHECK(!to_json(report).empty());
+  TM_CHECK(!to_json(report).empty());
   for (const auto& [hash, text] : read_names(port, plan.layout))
-    CHECK(hash != 0 && !text.empty() && text.size() <= kNameTextBytes);
+    TM_CHECK(hash != 0 && !text.empty() && text.size() <= kNameTextBytes);
 }
 
 // Returns how many pages the host took.
@@ -149,7 +149,7 @@ inline std::uint64_t run_region_input(std::span<const unsigned char> bytes) {
 
   RegionView view(region.base());
   produce_honestly(view, input);
-  CHECK(drain.stats().faults.total() == 0);
+  TM_CHECK(drain.stats().faults.total() == 0);
   sink.begin_lies();
   while (!input.done()) {
     for (std::uint32_t lies = input.below(4); lies > 0; --lies) region.tell_lie(input);

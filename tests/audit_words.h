@@ -15,7 +15,7 @@
 #include <string>
 
 #include "tidemark/base/check.h"
-#include "tidemark/base/fault_point.h"
+#include "tidemark/base/fault_plan.h"
 #include "tidemark/base/mix.h"
 #include "tidemark/base/unique_fd.h"
 
@@ -48,9 +48,9 @@ class AuditWords {
  public:
   explicit AuditWords(const std::string& path) {
     const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    CHECK(fd.valid() && ::ftruncate(fd.get(), sizeof(AuditImage)) == 0);
+    TM_CHECK(fd.valid() && ::ftruncate(fd.get(), sizeof(AuditImage)) == 0);
     void* base = ::mmap(nullptr, sizeof(AuditImage), PROT_READ, MAP_SHARED, fd.get(), 0);
-    CHECK(base != MAP_FAILED);
+    TM_CHECK(base != MAP_FAILED);
     image_ = static_cast<const AuditImage*>(base);
     ::setenv("TIDEMARK_AUDIT", path.c_str(), 1);
   }

@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
     void* base = file.valid() ? ::mmap(nullptr, sizeof(AuditImage), PROT_READ | PROT_WRITE,
                                        MAP_SHARED, file.get(), 0)
                               : MAP_FAILED;
-    CHECK(base != MAP_FAILED);
+    TM_CHECK(base != MAP_FAILED);
     audit = static_cast<AuditImage*>(base);
     fault_plan.tell(&audit->faults);
   }

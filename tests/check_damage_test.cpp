@@ -2,7 +2,7 @@
 // 'tidemark check' on files that were damaged by hand, by its command line: each kind of damage has
 // the documented exit code and a line that names the place. And what 'run' itself reports as lost.
 #include "tests/streams_fixture.h"
-#include "tests/temporary_directory.h"
+#include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/capture/chunk.h"
 
 namespace tidemark {

@@ -49,7 +49,7 @@ std::string name_of(pid_t pid) {
 
 }  // namespace
 
-void become_reaper() { CHECK(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0); }
+void become_reaper() { TM_CHECK(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0); }
 
 namespace {
 
@@ -58,7 +58,7 @@ pid_t start(const std::vector<std::string>& arguments, const std::string& log_pa
   for (const auto& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
   const pid_t pid = ::fork();
-  CHECK(pid >= 0);
+  TM_CHECK(pid >= 0);
   if (pid > 0) return pid;
   const int log = ::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
   const int nothing = ::open("/dev/null", O_RDONLY);
@@ -82,7 +82,7 @@ std::optional<ProgramEnd> wait_for(pid_t pid, std::uint32_t timeout_ms) {
   for (;;) {
     int status = 0;
     const pid_t got = ::waitpid(pid, &status, WNOHANG);
-    CHECK(got >= 0);
+    TM_CHECK(got >= 0);
     if (got == pid) return end_of(status);
     if (now_us() >= deadline_us) return std::nullopt;
     sleep_us(300);
@@ -95,7 +95,7 @@ ProgramEnd run_program(const std::vector<std::string>& arguments, const std::str
   if (const auto end = wait_for(pid, timeout_ms)) return *end;
   ::kill(pid, SIGKILL);
   int status = 0;
-  CHECK(::waitpid(pid, &status, 0) == pid);
+  TM_CHECK(::waitpid(pid, &status, 0) == pid);
   return end_of(status);
 }
 
@@ -105,14 +105,14 @@ TracedEnd run_traced(const std::vector<std::string>& arguments, const std::strin
   const pid_t pid = start(arguments, log_path, true);
   TracedEnd traced;
   int status = 0;
-  CHECK(::waitpid(pid, &status, 0) == pid);
+  TM_CHECK(::waitpid(pid, &status, 0) == pid);
   if (WIFSTOPPED(status))
-    CHECK(::ptrace(PTRACE_SETOPTIONS, pid, nullptr, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) ==
-          0);
+    TM_CHECK(::ptrace(PTRACE_SETOPTIONS, pid, nullptr, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) ==
+             0);
   for (long signal = 0; WIFSTOPPED(status);) {
     if (traced.stops == kill_at_stop) ::kill(pid, SIGKILL);
     ::ptrace(PTRACE_SYSCALL, pid, nullptr, signal);  // fails only where the kill came first
-    CHECK(::waitpid(pid, &status, 0) == pid);
+    TM_CHECK(::waitpid(pid, &status, 0) == pid);
     const bool at_call = WIFSTOPPED(status) && WSTOPSIG(status) == kCallStop;
     traced.stops += at_call;
     if (!watched.empty() && traced.stops_before == 0 && ::access(watched.c_str(), F_OK) == 0)
@@ -126,7 +126,7 @@ TracedEnd run_traced(const std::vector<std::string>& arguments, const std::strin
 std::vector<pid_t> children_of(pid_t parent) {
   std::vector<pid_t> children;
   DIR* processes = ::opendir("/proc");
-  CHECK(processes != nullptr);
+  TM_CHECK(processes != nullptr);
   while (const dirent* entry = ::readdir(processes)) {
     pid_t pid = 0;
     const char* end = entry->d_name + std::strlen(entry->d_name);

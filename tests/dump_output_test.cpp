@@ -7,9 +7,9 @@
 #include <map>
 #include <regex>
 
-#include "tests/npy_bytes.h"
 #include "tests/streams_fixture.h"
-#include "tests/temporary_directory.h"
+#include "tidemark/base/testing/temporary_directory.h"
+#include "tidemark/export/testing/npy_bytes.h"
 
 namespace tidemark {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tidemark/base/fault_point.h"
+#include "tidemark/base/fault_plan.h"
 #include "tidemark/schema/stream_id.h"
 
 namespace tidemark {

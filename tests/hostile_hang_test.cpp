@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "fuzz/byte_source.h"
-#include "tests/plain_output.h"
 #include "tests/seed_range.h"
 #include "tidemark/analyze/hang_report.h"
+#include "tidemark/base/testing/plain_output.h"
 #include "tidemark/collect/testing/planned_region.h"
 #include "tidemark/runtime/runtime_layout.h"
 #include "tidemark/runtime/unit_line.h"

@@ -10,7 +10,7 @@
 
 #include "fuzz/region_input.h"
 #include "tests/seed_range.h"
-#include "tests/temporary_directory.h"
+#include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/device/sim/sim_env.h"
 
 namespace tidemark::fuzz {

@@ -5,7 +5,7 @@
 
 #include "tests/child_process.h"
 #include "tests/streams_fixture.h"
-#include "tests/temporary_directory.h"
+#include "tidemark/base/testing/temporary_directory.h"
 
 namespace tidemark {
 namespace {

@@ -30,9 +30,9 @@ class AcceptedFile {
  public:
   AcceptedFile(const std::string& path, std::size_t words) : words_(words) {
     const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    CHECK(fd.valid() && ::ftruncate(fd.get(), static_cast<off_t>(words * 8)) == 0);
+    TM_CHECK(fd.valid() && ::ftruncate(fd.get(), static_cast<off_t>(words * 8)) == 0);
     void* base = ::mmap(nullptr, words * 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-    CHECK(base != MAP_FAILED);
+    TM_CHECK(base != MAP_FAILED);
     base_ = static_cast<std::uint64_t*>(base);
   }
   AcceptedFile(const AcceptedFile&) = delete;
@@ -154,7 +154,7 @@ class CaseRun {
 
   void collect_host() {
     host_end_ = wait_for(host_, kProgramWaitMs);
-    CHECK(host_end_.has_value());
+    TM_CHECK(host_end_.has_value());
     judge_host();
   }
 
@@ -247,7 +247,7 @@ class CaseRun {
       sleep_us(usual_us * kill.amount / 1000);
       ::kill(pid, SIGKILL);
       end = wait_for(pid, kProgramWaitMs);
-      CHECK(end.has_value());
+      TM_CHECK(end.has_value());
     } else {
       const std::uint64_t stop = kill.where == RecoverKill::Where::kCall
                                      ? usual_stops * kill.amount / 1000

@@ -3,7 +3,7 @@
 // lanes counted as accepted is kept.
 #include "tests/promise_fixture.h"
 #include "tests/streams_fixture.h"
-#include "tests/temporary_directory.h"
+#include "tidemark/base/testing/temporary_directory.h"
 
 namespace tidemark {
 namespace {

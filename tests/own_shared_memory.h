@@ -29,7 +29,7 @@ class OwnSharedMemory {
   }
   ~OwnSharedMemory() {
     if (!before_.valid()) return;
-    CHECK(::setns(before_.get(), CLONE_NEWNS) == 0);
+    TM_CHECK(::setns(before_.get(), CLONE_NEWNS) == 0);
     std::filesystem::current_path(directory_);
   }
   OwnSharedMemory(const OwnSharedMemory&) = delete;

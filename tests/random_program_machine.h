@@ -108,7 +108,7 @@ class Machine {
     layout_ = lay_out(config);
     base_ = ::mmap(nullptr, layout_.total_bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    CHECK(base_ != MAP_FAILED);
+    TM_CHECK(base_ != MAP_FAILED);
     status_memory_.resize(status_bytes(config.units()) / sizeof(UnitProgress) + 1);
     // Also where a line has padding: the status stands there.
     std::memset(static_cast<void*>(status_memory_.data()), 0,

@@ -89,9 +89,9 @@ inline void run_unit(std::uint32_t part, const TaskArgs& args) {
   const std::uint32_t unit = args.block * plan.part_count() + rank;
   const std::uint32_t unit_count = plan.unit_count();
   note_extreme(task.first_begin, run.clock.fetch_add(1, std::memory_order_relaxed), false);
-  CHECK(args.task == plan.id);
-  CHECK(args.block_count == plan.blocks);
-  CHECK(unit < unit_count);
+  TM_CHECK(args.task == plan.id);
+  TM_CHECK(args.block_count == plan.blocks);
+  TM_CHECK(unit < unit_count);
   task.runs[unit].fetch_add(1, std::memory_order_relaxed);
   task.arrived.fetch_add(1, std::memory_order_relaxed);
   while (plan.together && task.arrived.load(std::memory_order_relaxed) < unit_count &&
@@ -158,7 +158,7 @@ struct Signature {
       case Cores::kAicAiv1:
         return orch.template submit_mix<A, void, V1>(args);
       default:
-        CHECK(false);
+        TM_CHECK(false);
     }
   }
 };

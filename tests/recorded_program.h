@@ -136,7 +136,7 @@ class RecordedRun {
     auto result = run_session(request);
     current_run = nullptr;
     current_notes = nullptr;
-    CHECK(result.has_value());
+    TM_CHECK(result.has_value());
     return *result;
   }
 

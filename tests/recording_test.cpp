@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/temporary_directory.h"
 #include "tidemark/analyze/check_run.h"
+#include "tidemark/base/testing/temporary_directory.h"
 
 namespace tidemark {
 namespace {

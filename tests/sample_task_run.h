@@ -34,7 +34,7 @@ inline RunResult write_task_run(const std::string& directory, std::uint32_t page
   request.launch.args.resize(sizeof(RuntimeConfig));
   std::memcpy(request.launch.args.data(), &request.launch.runtime->config, sizeof(RuntimeConfig));
   auto result = run_session(request);
-  CHECK(result.has_value());
+  TM_CHECK(result.has_value());
   return *result;
 }
 

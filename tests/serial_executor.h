@@ -90,7 +90,7 @@ class SerialExecutor {
         tensor.ref.exists = true;
         next_ += round_up(tensor.ref.view.element_count() * dtype_bytes(tensor.ref.view.dtype) + 1,
                           kHeapAlign);
-        CHECK(next_ <= memory_.size());
+        TM_CHECK(next_ <= memory_.size());
         submitted.add_output(tensor.ref);
       }
       stored[i].view = tensor.ref.view;

@@ -9,8 +9,8 @@
 
 #include "fuzz/capture_bytes.h"
 #include "tests/command_line_fixture.h"
-#include "tests/plain_output.h"
-#include "tests/temporary_directory.h"
+#include "tidemark/base/testing/plain_output.h"
+#include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/device/process_identity.h"
 #include "tidemark/device/region_file.h"
 #include "tidemark/runtime/runtime_status.h"

@@ -1,20 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
 # The per-file rules of tools/check_includes, which sets `rooms` to the room order. Prints one
-# line per violation and exits with 1 if there was any.
+# line per violation and exits with 1 if there was any. Used with source_text.awk.
 
-function violation(line_number, text) {
-  printf "%s:%d: %s\n", file, line_number, text
-  violation_count++
+function is_product(path) {
+  return path !~ /(_test|\/test_main)\.cpp$|\/testing\//
 }
 
-# The room a path stands in, "" outside of rooms.
-function room_of(path, parts) {
-  split(path, parts, "/")
-  if (parts[1] == "tidemark") return parts[2]
-  return parts[1] == "workloads" ? "workloads" : ""
+# The headers that device code includes reach no header of the operating system, through whichever
+# of our own.
+function check_device_headers(path, name, i) {
+  for (path in include_count) {
+    if (path !~ /^tidemark\/(schema|transport|record)\/.*\.h$/ || !is_product(path)) continue
+    split("", seen)
+    name = system_header_behind(path)
+    if (name == "") continue
+    file = path
+    violation(1, "device code includes it, and it reaches " name)
+  }
+}
+
+function system_header_behind(path, i, found) {
+  if (path in seen) return ""
+  seen[path] = 1
+  for (i = 1; i <= include_count[path]; i++) {
+    if (includes[path, i] ~ /^<.*\.h>$/) return includes[path, i] " (in " path ")"
+    found = system_header_behind(includes[path, i])
+    if (found != "") return found
+  }
+  return ""
 }
 
 function check_include(included, used) {
+  if (file !~ /^tests\// && included ~ /^tests\//) {
+    violation(FNR, "includes " included ": what tests share is in a testing/ folder of a room")
+  }
+  if (room != "" && is_product(file) && included ~ /\/testing\//) {
+    violation(FNR, "includes " included ", which is for tests")
+  }
   used = room_of(included)
   if (room == "" || used == "" || used == room) return
   if (!(used in rank)) {
@@ -22,29 +44,6 @@ function check_include(included, used) {
   } else if (rank[used] >= rank[room]) {
     violation(FNR, room " includes " included ", which is not in a room above it")
   }
-}
-
-# The line without string literals and comments; block comments may span lines.
-function code_of(line, begin, end) {
-  gsub(/\\./, "", line)
-  gsub(/'.'/, "", line)
-  gsub(/"[^"]*"/, "\"\"", line)
-  if (in_comment) {
-    end = index(line, "*/")
-    if (!end) return ""
-    line = substr(line, end + 2)
-    in_comment = 0
-  }
-  sub(/\/\/.*/, "", line)
-  while ((begin = index(line, "/*")) > 0) {
-    end = index(substr(line, begin + 2), "*/")
-    if (!end) {
-      in_comment = 1
-      return substr(line, 1, begin - 1)
-    }
-    line = substr(line, 1, begin - 1) " " substr(line, begin + end + 3)
-  }
-  return line
 }
 
 function begin_file(name) {
@@ -92,12 +91,21 @@ FNR == 1 {
   if ($0 ~ /^[ \t]*#[ \t]*include[ \t]*["<]/) {
     included = $0
     sub(/^[^"<]*["<]/, "", included)
+    bracket = substr($0, index($0, "<"), 1)
     sub(/[">].*/, "", included)
     check_include(included)
+    includes[file, ++include_count[file]] = bracket == "<" && included !~ /^tidemark\// ? \
+      "<" included ">" : included
   }
   if ($0 ~ /^#pragma once/) has_pragma_once = 1
 
   code = code_of($0)
+  # An installed header puts its macros into the sources of its users. XXH_INLINE_ALL is a setting
+  # of another library.
+  if (file ~ /^tidemark\/.*\.(h|cuh)$/ && code ~ /^[ \t]*#[ \t]*define[ \t]/ &&
+      code !~ /define[ \t]+(TM_[A-Z]|XXH_INLINE_ALL[ \t]*$)/) {
+    violation(FNR, "a macro of a header begins with TM_")
+  }
   if (code ~ /__CUDACC__|__CUDA_ARCH__/ && !may_test_cuda) {
     violation(FNR, "only base/host_device.h and transport/shared_word.h test for CUDA")
   }
@@ -113,5 +121,6 @@ FNR == 1 {
 
 END {
   end_file()
+  check_device_headers()
   if (violation_count) exit 1
 }

@@ -110,7 +110,7 @@ struct Bgemm {
     if (name.empty()) return cases.front();
     const auto found = std::find_if(cases.begin(), cases.end(),
                                     [&](const BgemmCase& one) { return one.name == name; });
-    CHECK(found != cases.end());
+    TM_CHECK(found != cases.end());
     return *found;
   }
 

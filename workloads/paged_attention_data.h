@@ -65,7 +65,7 @@ inline AttentionCase find_attention_case(const std::string& name) {
   if (name.empty()) return cases.front();
   const auto found = std::find_if(cases.begin(), cases.end(),
                                   [&](const AttentionCase& one) { return one.name == name; });
-  CHECK(found != cases.end());
+  TM_CHECK(found != cases.end());
   return *found;
 }
 

@@ -32,16 +32,16 @@ class AcceptedCounts {
     if (path[0] == 0) return;
     UniqueFd fd(::open(path, O_RDWR | O_CLOEXEC));
     struct stat info {};
-    CHECK(fd.valid() && ::fstat(fd.get(), &info) == 0);
+    TM_CHECK(fd.valid() && ::fstat(fd.get(), &info) == 0);
     bytes_ = static_cast<std::size_t>(info.st_size);
     base_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-    CHECK(base_ != MAP_FAILED);
+    TM_CHECK(base_ != MAP_FAILED);
   }
   ~AcceptedCounts() {
     if (base_ != nullptr) ::munmap(base_, bytes_);
   }
   SharedWord<std::uint64_t>* of_lane(std::uint32_t lane) {
-    CHECK(base_ == nullptr || (lane + 1) * 16ull <= bytes_);
+    TM_CHECK(base_ == nullptr || (lane + 1) * 16ull <= bytes_);
     return base_ == nullptr ? nullptr : static_cast<SharedWord<std::uint64_t>*>(base_) + lane * 2;
   }
 

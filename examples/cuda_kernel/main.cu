@@ -34,11 +34,11 @@ __global__ void draw(const __grid_constant__ tidemark::RegionView region,  // [t
       picture[row * kWidth + column] = static_cast<unsigned char>(steps);
     }
     __syncthreads();
-    if (threadIdx.x == 0)                            // [tm]
-      recorder.write({.task_id = tile,               // [tm]
-                      .begin_ticks = begin_ticks,    // [tm]
+    if (threadIdx.x == 0)                           // [tm]
+      recorder.write({.task_id = tile,              // [tm]
+                      .begin_ticks = begin_ticks,   // [tm]
                       .end_ticks = recorder.now(),  // [tm]
-                      .block = blockIdx.x});         // [tm]
+                      .block = blockIdx.x});        // [tm]
   }
   recorder.close();  // [tm]
 }

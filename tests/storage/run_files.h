@@ -16,7 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/child_process.h"
-#include "tests/temporary_directory.h"
+#include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/capture/capture_reader.h"
 #include "tidemark/device/region_file.h"
 #include "tidemark/session/active_run.h"

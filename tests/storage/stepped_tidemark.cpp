@@ -16,7 +16,7 @@ namespace {
 
 std::uint64_t number_of(const char* name) {
   const char* text = std::getenv(name);
-  CHECK(text != nullptr);
+  TM_CHECK(text != nullptr);
   return std::strtoull(text, nullptr, 10);
 }
 
@@ -25,7 +25,7 @@ std::uint64_t number_of(const char* name) {
 int main(int argc, char** argv) {
   using namespace tidemark;
   const char* files = std::getenv("TIDEMARK_STEP_FILES");
-  CHECK(files != nullptr);
+  TM_CHECK(files != nullptr);
   const std::uint64_t kill_at = number_of("TIDEMARK_STEP_KILL");
   const std::uint64_t stores_apart = number_of("TIDEMARK_STEP_STORES");
   std::uint64_t stores = 0, steps = 0;

@@ -78,7 +78,7 @@ Answer ask(Call call, const std::string& path, std::uint64_t offset = 0, std::ui
 }
 
 void protect(std::uintptr_t page, int access) {
-  CHECK(::mprotect(reinterpret_cast<void*>(page), kPage, access) == 0);
+  TM_CHECK(::mprotect(reinterpret_cast<void*>(page), kPage, access) == 0);
 }
 
 // `rep movsb`, the C library's way to copy much, would be a step for every byte; here it is one for
@@ -122,7 +122,7 @@ void on_store(int, siginfo_t* info, void* context) {
   if (step_through_copy(*mapping, machine)) return;
   // An instruction that reaches over two pages comes twice; it is one step.
   if (open_count == 0) static_cast<void>(ask(Call::kStore, mapping->path, at - mapping->base));
-  CHECK(open_count < open_pages.size());
+  TM_CHECK(open_count < open_pages.size());
   open_pages[open_count] = at / kPage * kPage;
   protect(open_pages[open_count++], PROT_READ | PROT_WRITE);
   machine.gregs[REG_EFL] |= kTrapFlag;
@@ -137,7 +137,7 @@ void handle(int signal, void (*handler)(int, siginfo_t*, void*), struct sigactio
   struct sigaction action {};
   action.sa_sigaction = handler;
   action.sa_flags = SA_SIGINFO;
-  CHECK(::sigaction(signal, &action, old) == 0);
+  TM_CHECK(::sigaction(signal, &action, old) == 0);
 }
 
 // -1 with errno: the answer; otherwise the call is made.
@@ -156,7 +156,7 @@ const char* to_text(Call call) {
 }
 
 Watched::Watched(std::vector<std::string> prefixes, Watch watch) {
-  CHECK(state == nullptr);
+  TM_CHECK(state == nullptr);
   state = new State;
   state->prefixes = std::move(prefixes);
   state->watch = std::move(watch);

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/sample_pages.h"
-#include "tests/temporary_directory.h"
+#include "tidemark/base/testing/temporary_directory.h"
+#include "tidemark/capture/testing/sample_pages.h"
 #include "tidemark/runtime/dtype.h"
 #include "tidemark/session/runtime_lanes.h"
 #include "tidemark/transport/fragment.h"
@@ -68,7 +68,7 @@ class FrameCapture {
     CaptureDescription description{
         .page_bytes = 1024, .lanes = plan_.lanes, .kernels = {"add", "mul"}, .runtime = config_};
     description.run.run_id = kRunId;
-    CHECK(writer_->append_text(ChunkType::kDescription, describe_capture(description)));
+    TM_CHECK(writer_->append_text(ChunkType::kDescription, describe_capture(description)));
   }
 
   // Cut into pieces of at most so many bytes; piece `without` is not written.
@@ -101,14 +101,14 @@ class FrameCapture {
                      .open_ticks = samples::kLaunchTicks,
                      .close_ticks = samples::kLaunchTicks + 1,
                      .first_frame_offset = first ? 0 : kNoFrame};
-      if (number != without) CHECK(writer_->append(page.delivery()));
+      if (number != without) TM_CHECK(writer_->append(page.delivery()));
     }
     ++frames_;
   }
   RunCapture open() {
-    CHECK(writer_->append_text(ChunkType::kClock,
-                               describe_clock({.launch_ticks = 1, .ticks_per_second = 1000})));
-    CHECK(writer_->finish());
+    TM_CHECK(writer_->append_text(ChunkType::kClock,
+                                  describe_clock({.launch_ticks = 1, .ticks_per_second = 1000})));
+    TM_CHECK(writer_->finish());
     return RunCapture::open(directory_.path()).value();
   }
 

@@ -3,10 +3,10 @@
 // months is restored to the tick, through a capture and the cursor that reads it.
 #include <gtest/gtest.h>
 
-#include "tests/sample_pages.h"
-#include "tests/temporary_directory.h"
 #include "tidemark/analyze/record_cursor.h"
+#include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/capture/page_chunks.h"
+#include "tidemark/capture/testing/sample_pages.h"
 #include "tidemark/record/event_recorder.h"
 #include "tidemark/record/testing/region_in_memory.h"
 
@@ -41,9 +41,9 @@ class LongRun {
   void drain() {
     while (const auto page = region_.take(0)) {
       ++pages_;
-      CHECK(writer_->append({.header = page->header,
-                             .payload_bytes = page->header.used_bytes,
-                             .payload = page->payload.data()}));
+      TM_CHECK(writer_->append({.header = page->header,
+                                .payload_bytes = page->header.used_bytes,
+                                .payload = page->payload.data()}));
       region_.hand(0, page->page);
     }
   }
@@ -51,7 +51,7 @@ class LongRun {
   template <class Fn>
   void read(const Fn& fn) {
     drain();
-    CHECK(writer_->finish());
+    TM_CHECK(writer_->finish());
     auto reader = CaptureReader::open(directory_.file("capture.tide")).value();
     RecordCursor cursor(&reader, plan_, 0, 1, kPageBytes, page_chunks(reader));
     while (cursor.next()) fn(cursor);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CHECK: silent where the condition holds, the end of the process with a reason where it does not.
+// TM_CHECK: silent where the condition holds, the end of the process with a reason where it does
+// not.
 #include "tidemark/base/check.h"
 
 #include <gtest/gtest.h>
@@ -9,19 +10,19 @@ namespace {
 
 TEST(Check, EvaluatesATrueConditionOnceAndGoesOn) {
   int evaluated = 0;
-  CHECK(++evaluated == 1);
+  TM_CHECK(++evaluated == 1);
   EXPECT_EQ(evaluated, 1);
 }
 
 TEST(CheckDeathTest, AbortsNamingConditionAndFile) {
   const int index = 7;
-  EXPECT_EXIT(CHECK(index < 4), testing::KilledBySignal(SIGABRT),
+  EXPECT_EXIT(TM_CHECK(index < 4), testing::KilledBySignal(SIGABRT),
               "CHECK failed: index < 4 at .*check_test.cpp:[0-9]+");
 }
 
 TEST(CheckDeathTest, TakesAConditionThatIsOnlyContextuallyBool) {
   const int* nothing = nullptr;
-  EXPECT_EXIT(CHECK(nothing), testing::KilledBySignal(SIGABRT), "CHECK failed: nothing");
+  EXPECT_EXIT(TM_CHECK(nothing), testing::KilledBySignal(SIGABRT), "CHECK failed: nothing");
 }
 
 }  // namespace

@@ -19,10 +19,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "tests/sample_pages.h"
-#include "tests/temporary_directory.h"
 #include "tidemark/base/file_size_signal.h"
+#include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/capture/capture_reader.h"
+#include "tidemark/capture/testing/sample_pages.h"
 
 namespace tidemark {
 namespace {

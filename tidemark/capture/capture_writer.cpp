@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "tidemark/base/align.h"
-#include "tidemark/base/fault_point.h"
+#include "tidemark/base/fault_plan.h"
 #include "tidemark/base/file_mode.h"
 #include "tidemark/base/uninterrupted.h"
 #include "tidemark/capture/streaming_copy.h"
@@ -231,6 +231,7 @@ void CaptureWriter::seal(const CaptureSpace::Claim& claim, const Chunk& chunk) {
               sizeof(header) - 8);
   std::uint64_t first_word = 0;
   std::memcpy(&first_word, &header, 8);
+  // alone: whoever reads comes by the file, and believes only a header whose checksum is right
   reinterpret_cast<SharedWord<std::uint64_t>*>(claim.bytes)->store_release(first_word);
   note(claim, chunk);
 }

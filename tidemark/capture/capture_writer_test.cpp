@@ -11,9 +11,9 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/sample_pages.h"
-#include "tests/temporary_directory.h"
+#include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/capture/capture_reader.h"
+#include "tidemark/capture/testing/sample_pages.h"
 
 namespace tidemark {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/sample_pages.h"
-#include "tests/temporary_directory.h"
+#include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/capture/capture_ledger.h"
+#include "tidemark/capture/testing/sample_pages.h"
 
 namespace tidemark {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "tidemark/base/fault_point.h"
+#include "tidemark/base/fault_plan.h"
 
 namespace tidemark::cli {
 

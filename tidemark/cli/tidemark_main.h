@@ -15,7 +15,7 @@ namespace cli {
 int run_command_line(int argc, char** argv);
 }  // namespace cli
 
-template <class... Workloads>
+template <Workload... Workloads>
 int tidemark_main(int argc, char** argv) {
   (register_workload<Workloads>(), ...);
   return cli::run_command_line(argc, argv);

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "tidemark/base/fault_point.h"
+#include "tidemark/base/fault_plan.h"
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/base/spin_once.h"
 #include "tidemark/schema/stream_registry.h"
@@ -61,7 +61,7 @@ void DrainThread::hand_first_pages() {
       continue;
     }
     const PageIndex page = drainer_->pool_.take_for_starving(false);
-    CHECK(page != kNoPageIndex);  // the plan gave every lane at least one
+    TM_CHECK(page != kNoPageIndex);  // the plan gave every lane at least one
     hand(lane, page);
   }
 }
@@ -140,7 +140,7 @@ void DrainThread::idle_wait(std::uint32_t idle_passes) {
 std::uint32_t DrainThread::pass() {
   ++pass_count_;
   const RegionLayout& layout = drainer_->plan_->layout;
-  if (!published_.empty())
+  if (!published_.empty())  // pairs with [page published]
     drainer_->port_->read(layout.published_word_offset(range_.first), published_.data(),
                           published_.size() * 8);
   const Visit own{.least_pages = 1, .waits = !hands_pages_};
@@ -225,6 +225,7 @@ std::uint32_t DrainThread::drain_lane(Lane& lane, std::uint64_t pending) {
 // Once per visit, unless pages take long: the word shares its line with those of the other threads.
 void DrainThread::tell_progress() {
   told_ns_ = delivered_ns_;
+  // alone: a figure that producers compare with the one they saw before
   drainer_->port_->store(
       offsetof(RegionHeader, host) + offsetof(RegionHostWords, drained_pages) + index_ * 8,
       stats_.pages);
@@ -281,6 +282,7 @@ void DrainThread::deliver(Lane& lane, const ReceivedPage& received) {
                                     .payload_offset = offset});
     fault_point(FaultPoint::kDrain);
     // A device that writes a page after it has published it may have spoilt the copy.
+    // pairs with [page emptied]
     if (drainer_->port_->load(offset - kPageHeaderBytes) != header.sequence)
       stats_.faults.add(PageFault::kChanging);
     delivered_ns_ = monotonic_ns();
@@ -291,7 +293,7 @@ void DrainThread::deliver(Lane& lane, const ReceivedPage& received) {
   ledger.add_page(header, kept ? PageFate::kDelivered : PageFate::kFileError, header.used_bytes);
   const std::uint64_t lost =
       ledger.counts().dropped_by[static_cast<std::size_t>(DropReason::kFileError)];
-  if (lost != lost_before)
+  if (lost != lost_before)  // alone: for a recovery, when this process is gone
     drainer_->port_->store(
         drainer_->plan_->layout.lane_offset(lane.exchange.lane()) + offsetof(LaneEntry, host),
         lost);

@@ -23,6 +23,7 @@ std::vector<UnitImage> read_unit_lines(const RegionPort& port, const RegionLayou
   const std::uint64_t room = (layout.shape.status_bytes - kUnitLinesOffset) / sizeof(UnitProgress);
   for (std::uint32_t unit = 0; unit < units.total() && unit < room; ++unit) {
     UnitImage& image = lines.emplace_back();
+    // pairs with [unit state], [wait begun] and [wait ended]
     port.read(layout.status_offset + kUnitLinesOffset + unit * sizeof(UnitProgress), &image,
               sizeof(image));
   }
@@ -44,6 +45,7 @@ void HostWatchdog::read_units(std::uint64_t now_ns) {
   }
   const std::uint64_t status = layout_.status_offset;
   const std::uint64_t counts[3] = {
+      // alone: figures; only whether they change counts
       port_->load(status + offsetof(RuntimeStatus, submitted)),
       port_->load(status + offsetof(RuntimeStatus, scopes)),
       port_->load(status + offsetof(RuntimeStatus, completed_at_once))};
@@ -59,6 +61,7 @@ std::uint64_t HostWatchdog::still_ms(std::uint32_t unit, std::uint64_t now_ns) c
 
 std::optional<std::uint64_t> HostWatchdog::latched_ms(std::uint64_t now_ns) {
   if (layout_.shape.status_bytes < sizeof(RuntimeStatus)) return std::nullopt;
+  // pairs with [error told]
   const std::uint32_t code = port_->load32(layout_.status_offset + offsetof(RuntimeStatus, error) +
                                            offsetof(LatchedError, code));
   if (code == 0) return std::nullopt;
@@ -102,7 +105,7 @@ std::optional<HangFinding> HostWatchdog::look(std::uint64_t now_ns) {
   if (core_works || seen_.empty()) return std::nullopt;
   if (const auto unit = stays_behind(now_ns))
     return HangFinding{HangClass::kRecorderStalled, *unit, still_ms(*unit, now_ns)};
-  const bool done =
+  const bool done =  // pairs with [graph built]
       port_->load32(layout_.status_offset + offsetof(RuntimeStatus, orchestration_done)) != 0;
   const UnitImage& orchestrator = seen_[0].image;
   if (!done && (is(orchestrator, UnitState::kBusy) || is(orchestrator, UnitState::kNotStarted)) &&

@@ -30,6 +30,7 @@ class LaneExchange {
   // run time is described late.
   std::optional<ReceivedPage> receive(const LanePlan& plan) {
     if (held() == 0) return std::nullopt;  // whatever the slot says, the lane has no page
+    // pairs with [page sent]
     const std::uint64_t slot = port_->load(layout_->full_ring_offset(lane_) + slot_at(received_));
     const PageIndex page = decode_slot(slot, received_);
     if (page == kNoPageIndex) return std::nullopt;
@@ -49,6 +50,7 @@ class LaneExchange {
   // they stand in the producer's cache and would be waited for.
   void prefetch_next() const {
     if (held() == 0 || port_->in_place(0) == nullptr) return;
+    // pairs with [page sent]
     const std::uint64_t slot = port_->load(layout_->full_ring_offset(lane_) + slot_at(received_));
     const PageIndex page = decode_slot(slot, received_);
     if (page >= layout_->shape.page_count) return;
@@ -58,7 +60,7 @@ class LaneExchange {
 
   // The caller keeps handed - received within the ring.
   void hand(PageIndex page) {
-    CHECK(held() < layout_->shape.ring_slots);
+    TM_CHECK(held() < layout_->shape.ring_slots);
     port_->store(layout_->free_ring_offset(lane_) + slot_at(handed_),
                  encode_slot(page, handed_));  // [page handed]
     ++handed_;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tidemark/base/fault_point.h"
+#include "tidemark/base/fault_plan.h"
 #include "tidemark/transport/open_page.h"
 
 namespace tidemark {
@@ -49,6 +49,7 @@ class LeftoverReader {
     for (PageIndex page = 0; page < plan_.layout.shape.page_count; ++page) {
       const PageHeaderImage header = read_page_header(port_, plan_.layout, page);
       if (header.sequence == 0) continue;
+      // pairs with [page emptied]
       if (port_.load(plan_.layout.page_offset(page)) != header.sequence) {
         note_reopened(header.lane);
         continue;
@@ -168,6 +169,7 @@ class LeftoverReader {
       port_.read(offset + kPageHeaderBytes, payload.data(), payload.size());
       settle_open_page(header, first_.data(), payload);
     }
+    // pairs with [page emptied]; and a quantum of the next filling brings it along: [quantum begun]
     if (header.sequence != candidate.sequence || port_.load(offset) != candidate.sequence) {
       note_reopened(candidate.lane);
       return false;

@@ -27,17 +27,17 @@ class PagePool {
   PageIndex take_for_starving(bool already_starving) {
     const std::lock_guard lock(mutex_);
     if (free_.empty()) {
-      starving_ += !already_starving;
+      if (!already_starving) starving_.fetch_add(1, std::memory_order_relaxed);
       return kNoPageIndex;
     }
-    starving_ -= already_starving;
+    if (already_starving) starving_.fetch_sub(1, std::memory_order_relaxed);
     return take();
   }
 
   // For a lane that holds some already.
   PageIndex take_extra() {
     const std::lock_guard lock(mutex_);
-    return starving_ > 0 || free_.empty() ? kNoPageIndex : take();
+    return anybody_starves() || free_.empty() ? kNoPageIndex : take();
   }
 
   void give_back(PageIndex page) {
@@ -70,7 +70,7 @@ class PagePool {
   const std::uint32_t page_count_;
   mutable std::mutex mutex_;
   std::vector<PageIndex> free_;
-  std::atomic<std::uint32_t> starving_{0};
+  std::atomic<std::uint32_t> starving_{0};  // changed under the lock; alone: only a figure
   std::uint32_t min_free_ = 0;
 };
 

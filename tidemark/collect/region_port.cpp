@@ -32,8 +32,8 @@ RegionPort RegionPort::over_memory(std::span<unsigned char> memory) {
 }
 
 std::uint64_t RegionPort::load(std::uint64_t offset) const {
-  CHECK(offset + 8 <= bytes_);
-  if (base_ != nullptr)
+  TM_CHECK(offset + 8 <= bytes_);
+  if (base_ != nullptr)  // caller's label
     return reinterpret_cast<const SharedWord<std::uint64_t>*>(base_ + offset)->load_acquire();
   std::uint64_t value = 0;
   copy_out(offset, &value, sizeof(value));
@@ -41,8 +41,8 @@ std::uint64_t RegionPort::load(std::uint64_t offset) const {
 }
 
 std::uint32_t RegionPort::load32(std::uint64_t offset) const {
-  CHECK(offset + 4 <= bytes_);
-  if (base_ != nullptr)
+  TM_CHECK(offset + 4 <= bytes_);
+  if (base_ != nullptr)  // caller's label
     return reinterpret_cast<const SharedWord<std::uint32_t>*>(base_ + offset)->load_acquire();
   std::uint32_t value = 0;
   copy_out(offset, &value, sizeof(value));
@@ -50,31 +50,34 @@ std::uint32_t RegionPort::load32(std::uint64_t offset) const {
 }
 
 void RegionPort::store(std::uint64_t offset, std::uint64_t value) {
-  CHECK(offset + 8 <= bytes_);
-  if (base_ != nullptr)
+  TM_CHECK(offset + 8 <= bytes_);
+  if (base_ != nullptr)  // caller's label
     reinterpret_cast<SharedWord<std::uint64_t>*>(base_ + offset)->store_release(value);
   else
-    CHECK(uninterrupted([&] {
-            return ::pwrite(fd_, &value, sizeof(value), static_cast<off_t>(offset));
-          }) == sizeof(value));
+    TM_CHECK(uninterrupted([&] {
+               return ::pwrite(fd_, &value, sizeof(value), static_cast<off_t>(offset));
+             }) == sizeof(value));
 }
 
 void RegionPort::store32(std::uint64_t offset, std::uint32_t value) {
-  CHECK(offset + 4 <= bytes_);
-  if (base_ != nullptr)
+  TM_CHECK(offset + 4 <= bytes_);
+  if (base_ != nullptr)  // caller's label
     reinterpret_cast<SharedWord<std::uint32_t>*>(base_ + offset)->store_release(value);
   else
-    CHECK(uninterrupted([&] {
-            return ::pwrite(fd_, &value, sizeof(value), static_cast<off_t>(offset));
-          }) == sizeof(value));
+    TM_CHECK(uninterrupted([&] {
+               return ::pwrite(fd_, &value, sizeof(value), static_cast<off_t>(offset));
+             }) == sizeof(value));
 }
 
 bool RegionPort::read(std::uint64_t offset, void* to, std::uint64_t size) const {
-  CHECK(offset % 8 == 0 && size % 8 == 0 && size <= bytes_ && offset <= bytes_ - size);
+  TM_CHECK(offset % 8 == 0 && size % 8 == 0 && size <= bytes_ && offset <= bytes_ - size);
   auto* bytes = static_cast<unsigned char*>(to);
   if (base_ != nullptr) {
     const auto* words = reinterpret_cast<const SharedWord<std::uint64_t>*>(base_ + offset);
     for (std::uint64_t i = 0; i < size / 8; ++i) {
+      // Any of these words may be the one that publishes those behind it. Of a page: pairs with
+      // [page reopened], [page sealed], [page landed], [quantum begun], [quantum stamped],
+      // [commit cleared] and [fragment committed]. Of the rest: with what the caller names.
       const std::uint64_t word = words[i].load_acquire();
       std::memcpy(bytes + i * 8, &word, 8);
     }
@@ -100,7 +103,7 @@ bool RegionPort::copy_out(std::uint64_t offset, void* to, std::uint64_t size) co
 }
 
 void RegionPort::zero(std::uint64_t offset, std::uint64_t size) {
-  CHECK(size <= bytes_ && offset <= bytes_ - size);
+  TM_CHECK(size <= bytes_ && offset <= bytes_ - size);
   if (base_ != nullptr) {
     std::memset(base_ + offset, 0, size);
     return;
@@ -108,9 +111,9 @@ void RegionPort::zero(std::uint64_t offset, std::uint64_t size) {
   constexpr std::array<unsigned char, 4096> kZeros{};
   for (std::uint64_t done = 0; done < size; done += kZeros.size()) {
     const std::uint64_t part = size - done < kZeros.size() ? size - done : kZeros.size();
-    CHECK(uninterrupted([&] {
-            return ::pwrite(fd_, kZeros.data(), part, static_cast<off_t>(offset + done));
-          }) == static_cast<ssize_t>(part));
+    TM_CHECK(uninterrupted([&] {
+               return ::pwrite(fd_, kZeros.data(), part, static_cast<off_t>(offset + done));
+             }) == static_cast<ssize_t>(part));
   }
 }
 
@@ -124,15 +127,17 @@ LaneWordsImage read_moving_lane_words(const RegionPort& port, const RegionLayout
                                       LaneIndex lane) {
   const std::uint64_t base = layout.lane_offset(lane) + offsetof(LaneEntry, words);
   static_assert(offsetof(LaneWords, state) == 0 && offsetof(LaneWords, epoch) == 4);
-  const std::uint64_t state_and_epoch = port.load(base);  // pairs with [lane closed]
+  const std::uint64_t state_and_epoch = port.load(base);  // pairs with [lane opened], [lane closed]
+  // pairs with [refusal counted]
   const std::uint64_t attempted = port.load(base + offsetof(LaneWords, attempted));
+  // alone: these two only have to be younger than `attempted`
   const std::uint64_t dropped_total = port.load(base + offsetof(LaneWords, dropped_total));
   const std::uint64_t opened_pages = port.load(base + offsetof(LaneWords, opened_pages));
   LaneWordsImage image = read_lane_words(port, layout, lane);
   image.attempted = attempted;
   image.dropped_total = dropped_total;
   image.opened_pages = opened_pages;
-  const bool moved = port.load(base) != state_and_epoch;
+  const bool moved = port.load(base) != state_and_epoch;  // alone: a second look at one word
   std::memcpy(&image, &state_and_epoch, sizeof(state_and_epoch));
   if (moved) image.state = static_cast<std::uint32_t>(LaneState::kOpen);
   return image;

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "tidemark/base/fault_point.h"
+#include "tidemark/base/fault_plan.h"
 #include "tidemark/device/cuda/cuda_program.h"
 #include "tidemark/device/device_memory.h"
 #include "tidemark/device/fault_text.h"
@@ -32,7 +32,7 @@ void watch_host(int host_socket, int stop, const RegionView& region) {
     if (::poll(watched, 2, -1) < 0 && errno != EINTR) return;
     if (watched[1].revents != 0) return;
     if ((watched[0].revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) {
-      region.header().device.host_gone.store_release(1);
+      region.header().device.host_gone.store_release(1);  // [host gone]
       return;
     }
   }
@@ -44,7 +44,7 @@ RuntimeStatus* crash_status = nullptr;  // where the crash of a unit is told
 void tell_crash(int number) {
   if (crash_status != nullptr) {
     crash_status->fault_unit.store_relaxed(sim_unit);
-    crash_status->fault_signal.store_release(static_cast<std::uint32_t>(number));
+    crash_status->fault_signal.store_release(static_cast<std::uint32_t>(number));  // [crash noted]
   }
   ::signal(number, SIG_DFL);
   ::raise(number);
@@ -87,9 +87,9 @@ int run_program(const ProgramRun& run) {
   }
   DeviceContext context(region, run.args, run.memory);
   RegionDeviceWords& words = region.header().device;
-  words.launch_ticks.store_release(SimEnv::now_ticks());
+  words.launch_ticks.store_release(SimEnv::now_ticks());  // alone: one word
   program(context);
-  words.finish_ticks.store_release(SimEnv::now_ticks());
+  words.finish_ticks.store_release(SimEnv::now_ticks());  // alone: one word
   return 0;
 }
 
@@ -104,6 +104,7 @@ void run_device_process(const SupervisorMessage& launch, UniqueFd region, Unique
   const RegionView view(mapping->base());
   const ProcessIdentity self = this_process();
   view.header().device.device_pid.store_relaxed(self.pid);
+  // alone: half an identity names no process
   view.header().device.device_start_time.store_release(self.start_time);
 
   ::signal(SIGXFSZ, SIG_DFL);

@@ -61,7 +61,7 @@ class ProcessDevice : public PlatformDevice {
   }
 
   Expected<void> launch(const LaunchRequest& request) override {
-    CHECK(!running_);
+    TM_CHECK(!running_);
     if (auto known = check_program(request.program); !known) return known;
     SupervisorMessage message;
     message.word = SupervisorWord::kLaunch;
@@ -69,7 +69,7 @@ class ProcessDevice : public PlatformDevice {
     message.kind = kind_;
     message.keeps_pages = keeps_pages_ ? 1 : 0;
     message.device_number = number_;
-    CHECK(request.args.size() <= kProgramArgsBytes);
+    TM_CHECK(request.args.size() <= kProgramArgsBytes);
     message.args_bytes = static_cast<std::uint32_t>(request.args.size());
     if (!request.args.empty()) std::memcpy(message.args, request.args.data(), request.args.size());
     std::strncpy(message.program, request.program.c_str(), kProgramNameBytes - 1);
@@ -150,7 +150,7 @@ class ThreadDevice : public PlatformDevice {
   }
 
   Expected<void> launch(const LaunchRequest& request) override {
-    CHECK(!thread_.joinable());
+    TM_CHECK(!thread_.joinable());
     if (auto known = check_program(request.program); !known) return known;
     auto mapping =
         map_region(request.region->fd.get(), request.region->path, request.region->bytes);
@@ -166,6 +166,7 @@ class ThreadDevice : public PlatformDevice {
     const RegionView view(launch_->region.base());
     const ProcessIdentity self = this_process();
     view.header().device.device_pid.store_relaxed(self.pid);
+    // alone: half an identity names no process
     view.header().device.device_start_time.store_release(self.start_time);
     thread_ = std::thread([launch = launch_, program = request.program, kind = kind_,
                            keeps_pages = keeps_pages_, number = number_] {

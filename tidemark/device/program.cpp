@@ -15,7 +15,7 @@ std::map<std::string, DeviceProgram, std::less<>>& programs() {
 }  // namespace
 
 void register_device_program(std::string_view name, DeviceProgram program) {
-  CHECK(name.size() < kProgramNameBytes);
+  TM_CHECK(name.size() < kProgramNameBytes);
   programs()[std::string(name)] = program;
 }
 

@@ -36,7 +36,7 @@ class DeviceContext {
   template <class Args>
   [[nodiscard]] Args args() const {
     static_assert(std::is_trivially_copyable_v<Args>);
-    CHECK(args_.size() == sizeof(Args));
+    TM_CHECK(args_.size() == sizeof(Args));
     Args args;
     std::memcpy(&args, args_.data(), sizeof(Args));
     return args;

@@ -33,10 +33,10 @@ Expected<void> check_request(const RegionRequest& request) {
   if (lane_count < 1 || lane_count > kMaxLanesLimit)
     return failure(ErrorKind::kUsage, "{} lanes: a region has from 1 to {}", lane_count,
                    kMaxLanesLimit);
-  CHECK(request.status_bytes <= kStatusBytesLimit);
+  TM_CHECK(request.status_bytes <= kStatusBytesLimit);
   for (const auto& lane : request.lanes) {
-    CHECK(lane.record_bytes % kQuantumBytes == 0);
-    CHECK(lane.record_bytes <= request.page_bytes - kPageHeaderBytes);
+    TM_CHECK(lane.record_bytes % kQuantumBytes == 0);
+    TM_CHECK(lane.record_bytes <= request.page_bytes - kPageHeaderBytes);
   }
   return {};
 }
@@ -50,6 +50,45 @@ LanePlan describe(const LaneRequest& lane) {
   plan.unit = lane.unit;
   std::strncpy(plan.producer, lane.producer.c_str(), kProducerTextBytes - 1);
   return plan;
+}
+
+// Every lane that owns no pages gets at least one.
+Expected<std::uint64_t> count_pool_pages(const RegionRequest& request, std::uint32_t pool_lanes) {
+  std::uint64_t pool_pages = request.pool_bytes / request.page_bytes;
+  if (request.pool_bytes == 0)
+    pool_pages = pool_lanes == 0
+                     ? 0
+                     : std::max<std::uint64_t>(request.pool_pages_min,
+                                               std::uint64_t{pool_lanes} * request.pages_per_lane);
+  if (pool_pages < pool_lanes)
+    return failure(ErrorKind::kUsage,
+                   "--pool-bytes {}: {} lanes need at least one page of {} bytes each ({} bytes)",
+                   request.pool_bytes, pool_lanes, request.page_bytes,
+                   std::uint64_t{pool_lanes} * request.page_bytes);
+  if (pool_pages * request.page_bytes > kRegionBytesLimit)
+    return failure(ErrorKind::kUsage, "--pool-bytes {}: larger than a region can be ({})",
+                   request.pool_bytes, kRegionBytesLimit);
+  return pool_pages;
+}
+
+// The pages that lanes own come after the pool. Returns the first page that nobody has.
+std::uint64_t plan_lanes(const RegionRequest& request, std::uint32_t max_lanes,
+                         std::uint64_t pool_pages, RegionPlan& plan) {
+  std::uint64_t next_page = pool_pages;
+  for (const auto& lane : request.lanes) {
+    LanePlan described = describe(lane);
+    if (owns_pages(lane)) {
+      described.reserved_first_page = static_cast<PageIndex>(next_page);
+      described.reserved_page_count =
+          lane.overflow == Overflow::kKeepLast ? request.keep_pages : kEventPages;
+      next_page += described.reserved_page_count;
+    }
+    plan.lanes.push_back(described);
+  }
+  LanePlan unopened{};
+  unopened.reserved_first_page = kNoPageIndex;
+  plan.lanes.resize(max_lanes, unopened);
+  return next_page;
 }
 
 }  // namespace
@@ -69,41 +108,15 @@ Expected<RegionPlan> plan_region(const RegionRequest& request) {
   const std::uint32_t max_lanes = lane_count + request.spare_lanes;
   const std::uint32_t pool_lanes = max_lanes - owners;
 
-  std::uint64_t pool_pages = request.pool_bytes / request.page_bytes;
-  if (request.pool_bytes == 0)
-    pool_pages = pool_lanes == 0
-                     ? 0
-                     : std::max<std::uint64_t>(request.pool_pages_min,
-                                               std::uint64_t{pool_lanes} * request.pages_per_lane);
-  if (pool_pages < pool_lanes)
-    return failure(ErrorKind::kUsage,
-                   "--pool-bytes {}: {} lanes need at least one page of {} bytes each ({} bytes)",
-                   request.pool_bytes, pool_lanes, request.page_bytes,
-                   std::uint64_t{pool_lanes} * request.page_bytes);
-  if (pool_pages * request.page_bytes > kRegionBytesLimit)
-    return failure(ErrorKind::kUsage, "--pool-bytes {}: larger than a region can be ({})",
-                   request.pool_bytes, kRegionBytesLimit);
-
+  const auto pool_pages = count_pool_pages(request, pool_lanes);
+  if (!pool_pages) return tl::unexpected(pool_pages.error());
   RegionPlan plan;
-  std::uint64_t next_page = pool_pages;
-  for (const auto& lane : request.lanes) {
-    LanePlan described = describe(lane);
-    if (owns_pages(lane)) {
-      described.reserved_first_page = static_cast<PageIndex>(next_page);
-      described.reserved_page_count =
-          lane.overflow == Overflow::kKeepLast ? request.keep_pages : kEventPages;
-      next_page += described.reserved_page_count;
-    }
-    plan.lanes.push_back(described);
-  }
-  LanePlan unopened{};
-  unopened.reserved_first_page = kNoPageIndex;
-  plan.lanes.resize(max_lanes, unopened);
+  const std::uint64_t next_page = plan_lanes(request, max_lanes, *pool_pages, plan);
 
   const RegionShape shape{
       .max_lanes = max_lanes,
       .ring_slots = static_cast<std::uint32_t>(round_up_to_power_of_two(
-          std::clamp<std::uint64_t>(pool_pages, kEventPages, kRingSlotsDefaultMax))),
+          std::clamp<std::uint64_t>(*pool_pages, kEventPages, kRingSlotsDefaultMax))),
       .page_bytes = request.page_bytes,
       .page_count = static_cast<std::uint32_t>(std::max<std::uint64_t>(next_page, 1)),
       .status_bytes = static_cast<std::uint32_t>(request.status_bytes),
@@ -123,7 +136,7 @@ Expected<RegionPlan> plan_region(const RegionRequest& request) {
                    .lane_count = lane_count,
                    .drain_threads = request.drain_threads,
                    .shape = shape,
-                   .pool_page_count = static_cast<std::uint32_t>(pool_pages),
+                   .pool_page_count = static_cast<std::uint32_t>(*pool_pages),
                    .drain_timeout_ticks = 0,
                    .ticks_per_second = 0,
                    .host_pid = host.pid,

@@ -45,7 +45,7 @@ bool send_message(int socket, const SupervisorMessage& message, std::span<const 
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
-  CHECK(passed.size() <= kPassedMax);
+  TM_CHECK(passed.size() <= kPassedMax);
   if (!passed.empty()) {
     header.msg_control = control;
     header.msg_controllen = CMSG_SPACE(passed.size_bytes());
@@ -174,7 +174,7 @@ Expected<void> Supervisor::start() {
                    "the supervisor must be started before any thread: this process has {}; call "
                    "Supervisor::start() first in main, or ask for thread isolation",
                    threads);
-  CHECK(instance() == nullptr);
+  TM_CHECK(instance() == nullptr);
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
     return failure(ErrorKind::kDevice, "socketpair for the supervisor: {}", std::strerror(errno));

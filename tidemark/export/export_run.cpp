@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "tidemark/analyze/dump_index.h"
-#include "tidemark/base/fault_point.h"
+#include "tidemark/base/fault_plan.h"
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/hang_json.h"
 #include "tidemark/schema/stream_registry.h"

@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/npy_bytes.h"
-#include "tests/temporary_directory.h"
+#include "tidemark/base/testing/temporary_directory.h"
+#include "tidemark/export/testing/npy_bytes.h"
 
 namespace tidemark {
 namespace {

@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 
-#include "tests/sample_run.h"
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/export_run.h"
+#include "tidemark/session/testing/sample_run.h"
 
 namespace tidemark {
 namespace {

@@ -17,7 +17,7 @@ struct NoEvents {
   TM_DEVICE bool counter(const Name&, std::int64_t) { return false; }
 };
 
-template <class Env>
+template <DeviceEnv Env>
 class EventRecorder : public Recorder<UserEvent, Env> {
  public:
   using Recorder<UserEvent, Env>::Recorder;

@@ -18,7 +18,7 @@ struct FramePiece {
   std::uint64_t bytes = 0;
 };
 
-template <class Env>
+template <DeviceEnv Env>
 class FrameWriter : public LaneWriter<Env> {
  public:
   FrameWriter() = default;
@@ -133,19 +133,22 @@ class FrameWriter : public LaneWriter<Env> {
     const bool last = span.offset + span.length == span.total_bytes;
     // Whatever an earlier filling left here must not commit the words that follow.
     fragment->commit.store_relaxed(0);
+    // [commit cleared]: whoever sees one of these also sees the 0, or a later commit
     fragment->frame_number.store_release(this->next_number() + this->frames_ended_);
     fragment->total_bytes.store_release(span.total_bytes);
     fragment->offset.store_release(span.offset);
     store_bytes(source, quanta, span.length);
     if (first && this->page_header().first_frame_offset.load_own() == kNoFrame)
+      // alone: readers of an open page take it from the fragments; [page sealed] publishes it
       this->page_header().first_frame_offset.store_release(
           static_cast<std::uint64_t>(this->cursor_ - this->begin_));
     this->reach(FaultPoint::kBeforeCommit);
+    // [fragment committed]
     fragment->commit.store_release(encode_commit({.length = static_cast<std::uint32_t>(span.length),
                                                   .first = first,
                                                   .last = last,
                                                   .generation = this->generation_}));
-    this->cursor_ += fragment_span(span.length);  // [fragment committed]
+    this->cursor_ += fragment_span(span.length);
     if (last) ++this->frames_ended_;
   }
 };

@@ -2,17 +2,13 @@
 // The device side of a lane: which page is open, where the next bytes go, and what happens when
 // the page is full. Recorder and FrameWriter put content on top of it. The hot members are three:
 // cursor, end and stamp; everything else is touched once per page.
-//
-// `Env` is the device leaf: now_ticks() and pause(round), which backs off for at most 1 ms. Where
-// looking at the host's words is slow, Env::kLookEvery says in how many rounds of waiting to do so.
-// An Env with fault_point() can be asked to fail at named points; one with accepted() is told of
-// every record and frame as it stands in its page. Others pay for neither.
 #pragma once
 
 #include <cstdint>
 
 #include "tidemark/base/check.h"
 #include "tidemark/base/fault_point.h"
+#include "tidemark/record/device_env.h"
 #include "tidemark/schema/stamp.h"
 #include "tidemark/transport/region.h"
 
@@ -25,7 +21,7 @@ struct AcceptedWrite {
   std::uint64_t bytes;
 };
 
-template <class Env>
+template <DeviceEnv Env>
 class LaneWriter {
  public:
   LaneWriter() = default;  // disabled: every write is refused by one branch, nothing is counted
@@ -37,9 +33,9 @@ class LaneWriter {
         lane_(lane),
         free_ring_(region->free_ring(lane)),
         full_ring_(region->full_ring(lane)) {
-    CHECK(lane < region->layout().shape.max_lanes);
+    TM_CHECK(lane < region->layout().shape.max_lanes);
     const LanePlan& plan = region->lane(lane).plan;
-    CHECK(plan.record_bytes == record_bytes);
+    TM_CHECK(plan.record_bytes == record_bytes);
     record_bytes_ = record_bytes;
     overflow_ = static_cast<Overflow>(plan.overflow);
     reserved_first_page_ = plan.reserved_first_page;
@@ -142,7 +138,7 @@ class LaneWriter {
     epoch_ = words.epoch.load_own() + 1;
     words.epoch.store_relaxed(epoch_);
     words.open_page_index.store_relaxed(~std::uint64_t{0});
-    words.state.store_release(static_cast<std::uint32_t>(LaneState::kOpen));
+    words.state.store_release(static_cast<std::uint32_t>(LaneState::kOpen));  // [lane opened]
   }
 
   // With no page the cursor stands at its end, somewhere that is not null.
@@ -207,7 +203,7 @@ class LaneWriter {
     words().waiting.store_relaxed(1);
     if (line_ != nullptr) {
       line_->waiting_since_ticks.store_relaxed(begin_ticks);
-      line_->waiting.store_release(1);
+      line_->waiting.store_release(1);  // [wait begun]
     }
     PageIndex page = try_acquire();
     // Where the ring is near, the lane looks at it often and over the link just as seldom.
@@ -225,7 +221,7 @@ class LaneWriter {
     words().waiting.store_relaxed(0);
     if (line_ != nullptr) {
       line_->waited_ticks.store_relaxed(line_->waited_ticks.load_own() + waited_ticks);
-      line_->waiting.store_release(0);
+      line_->waiting.store_release(0);  // [wait ended]
     }
     return page;
   }
@@ -243,7 +239,8 @@ class LaneWriter {
 
   TM_DEVICE bool must_stop_waiting(Patience& patience, DropReason& why) {
     const RegionHeader& header = region_->header();
-    const bool aborted = header.host.abort.load_acquire() != 0;
+    const bool aborted = header.host.abort.load_acquire() != 0;  // pairs with [run aborted]
+    // pairs with [host gone]
     if (aborted || header.device.host_gone.load_acquire() != 0) {
       stopped_ = true;
       why = stop_reason_ = aborted ? DropReason::kAborted : DropReason::kHostGone;
@@ -291,7 +288,7 @@ class LaneWriter {
     words.tail_gap_reason.store_relaxed(static_cast<std::uint32_t>(why));
     words.tail_dropped.store_relaxed(gap_dropped_);
     words.dropped_total.store_relaxed(++dropped_total_);
-    words.attempted.store_release(++next_number_);
+    words.attempted.store_release(++next_number_);  // [refusal counted]
   }
 
   TM_DEVICE void open_page(PageIndex page) {
@@ -309,6 +306,7 @@ class LaneWriter {
     const bool held_frames = last_generation != 0 && last_record_bytes == 0 && record_bytes_ != 0;
     if (held_frames || generation_ > kGenerationMax) clear_stamps();
     stamp_high_ = std::uint64_t{generation_} << 48;
+    // [page emptied]: whoever sees one of these also sees the sequence 0, or a later one
     header.run_id.store_after_fence(run_id_);
     header.lane.store_after_fence(lane_);
     header.epoch.store_after_fence(epoch_);
@@ -318,6 +316,7 @@ class LaneWriter {
     header.record_count.store_after_fence(kPageOpen);
     header.used_bytes.store_after_fence(0);
     open_ticks_ = Env::now_ticks();
+    // [page emptied] for these, too
     header.open_ticks.store_after_fence(open_ticks_);
     header.close_ticks.store_after_fence(0);
     header.dropped_before.store_after_fence(gap_dropped_);
@@ -329,7 +328,7 @@ class LaneWriter {
     header.dropped_total.store_after_fence(dropped_total_);
     header.sequence.store_release(++opened_pages_);  // [page reopened]
     words().opened_pages.store_relaxed(opened_pages_);
-    words().open_page_index.store_after_fence(page);
+    words().open_page_index.store_after_fence(page);  // [open page named]
     if (gap_dropped_ != 0) words().tail_dropped.store_relaxed(0);
     if (line_ != nullptr) line_->pages.store_relaxed(line_->pages.load_own() + 1);
     gap_dropped_ = stall_pending_ = 0;

@@ -58,7 +58,16 @@ struct SoloBlock {
   TM_DEVICE TM_INLINE std::uint64_t broadcast(std::uint64_t value) const { return value; }
 };
 
-template <TraceRecord R, class Env>
+template <class B>
+concept Block = requires(const B& block, std::uint64_t value) {
+  { block.rank() } -> std::same_as<std::uint32_t>;
+  { block.size() } -> std::same_as<std::uint32_t>;
+  block.barrier();
+  { block.broadcast(value) } -> std::same_as<std::uint64_t>;
+};
+static_assert(Block<SoloBlock>);
+
+template <TraceRecord R, DeviceEnv Env>
 class Recorder;
 
 // A recorder's hot state by value, so that a loop keeps it in registers: where the next record
@@ -66,10 +75,10 @@ class Recorder;
 // written only through it; the pen's end gives the state back. Every thread of a block holds its
 // own recorder and pen; rank 0's recorder has the lane, and all call the same functions with the
 // same counts.
-template <TraceRecord R, class Env, class Block = SoloBlock>
+template <TraceRecord R, DeviceEnv Env, Block B = SoloBlock>
 class Pen {
  public:
-  TM_DEVICE explicit Pen(Recorder<R, Env>& recorder, Block block = {})
+  TM_DEVICE explicit Pen(Recorder<R, Env>& recorder, B block = {})
       : recorder_(&recorder), block_(block) {
     take();
   }
@@ -152,8 +161,8 @@ class Pen {
   }
 
   static constexpr std::uint32_t kBurst = [] {
-    if constexpr (requires { Block::kBurst; }) {
-      return Block::kBurst;
+    if constexpr (requires { B::kBurst; }) {
+      return B::kBurst;
     } else {
       return 1u;
     }
@@ -191,18 +200,18 @@ class Pen {
   std::uint32_t room_;     // records that still fit into the page
   std::uint64_t stamp_high_;
   Recorder<R, Env>* recorder_;
-  [[no_unique_address]] Block block_;
+  [[no_unique_address]] B block_;
 };
 
-template <TraceRecord R, class Env>
+template <TraceRecord R, DeviceEnv Env>
 class Recorder : public LaneWriter<Env> {
  public:
   Recorder() = default;
   TM_DEVICE Recorder(const RegionView* region, LaneIndex lane)
       : LaneWriter<Env>(region, lane, R::kBytes) {}
   // Every thread of a block makes one; that of rank 0 holds the lane, the others are disabled.
-  template <class Block>
-  TM_DEVICE Recorder(const RegionView* region, LaneIndex lane, const Block& block)
+  template <Block B>
+  TM_DEVICE Recorder(const RegionView* region, LaneIndex lane, const B& block)
       : Recorder(block.rank() == 0 ? Recorder(region, lane) : Recorder()) {}
 
   // The device's clock. A page that has been open for too long is handed over here, where the time
@@ -227,13 +236,13 @@ class Recorder : public LaneWriter<Env> {
   }
 
   // Every thread of the block calls this on its own recorder, with the same count.
-  template <class Block, class Make>
-  TM_DEVICE std::uint64_t write_many(Block& block, std::uint64_t count, const Make& make) {
-    return Pen<R, Env, Block>(*this, block).write_many(count, make);
+  template <Block B, class Make>
+  TM_DEVICE std::uint64_t write_many(B& block, std::uint64_t count, const Make& make) {
+    return Pen<R, Env, B>(*this, block).write_many(count, make);
   }
 
  private:
-  template <TraceRecord, class, class>
+  template <TraceRecord, DeviceEnv, Block>
   friend class Pen;
 };
 

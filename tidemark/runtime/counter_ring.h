@@ -17,15 +17,15 @@ class CounterRing {
   TM_DEVICE constexpr bool full() const { return head_ - tail_ == capacity_; }
   // The place of the new entry.
   TM_DEVICE constexpr std::uint32_t push() {
-    CHECK(!full());
+    TM_CHECK(!full());
     return static_cast<std::uint32_t>(head_++ % capacity_);
   }
   TM_DEVICE constexpr std::uint32_t place(std::uint64_t position) const {
     return static_cast<std::uint32_t>(position % capacity_);
   }
   TM_DEVICE constexpr void free_up_to(std::uint64_t mark) {
-    CHECK(mark >= tail_);
-    CHECK(mark <= head_);
+    TM_CHECK(mark >= tail_);
+    TM_CHECK(mark <= head_);
     tail_ = mark;
   }
   TM_DEVICE constexpr std::uint64_t used() const { return head_ - tail_; }

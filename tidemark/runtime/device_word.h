@@ -17,16 +17,18 @@ class DeviceWord {
 
  public:
   TM_DEVICE T load_relaxed() const { return ref().load(kRelaxed); }
-  TM_DEVICE T load_acquire() const { return ref().load(kAcquire); }
+  TM_DEVICE T load_acquire() const { return ref().load(kAcquire); }  // caller's label
   TM_DEVICE void store_relaxed(T value) { ref().store(value, kRelaxed); }
-  TM_DEVICE void store_release(T value) { ref().store(value, kRelease); }
-  // All of these return what stood there before.
-  TM_DEVICE T add(T value) { return ref().fetch_add(value, kAcqRel); }
-  TM_DEVICE T subtract(T value) { return ref().fetch_sub(value, kAcqRel); }
-  TM_DEVICE T exchange(T value) { return ref().exchange(value, kAcqRel); }
-  // True: `seen` stood there and `wanted` stands there now. False: `seen` is what stands there.
-  TM_DEVICE bool replace(T& seen, T wanted) {
-    return ref().compare_exchange_strong(seen, wanted, kAcqRel, kAcquire);
+  TM_DEVICE void store_release(T value) { ref().store(value, kRelease); }  // caller's label
+  // All of these return the value before.
+  TM_DEVICE T add_acq_rel(T value) { return ref().fetch_add(value, kAcqRel); }  // caller's label
+  // caller's label
+  TM_DEVICE T subtract_acq_rel(T value) { return ref().fetch_sub(value, kAcqRel); }
+  // caller's label
+  TM_DEVICE T exchange_acq_rel(T value) { return ref().exchange(value, kAcqRel); }
+  // True: the value was `seen` and is `wanted` now. False: `seen` is the value.
+  TM_DEVICE bool replace_acq_rel(T& seen, T wanted) {                       // caller's label
+    return ref().compare_exchange_strong(seen, wanted, kAcqRel, kAcquire);  // caller's label
   }
 
  private:

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "tidemark/runtime/device_word.h"
+#include "tidemark/runtime/unit_env.h"
 
 namespace tidemark {
 
@@ -19,22 +19,22 @@ struct alignas(64) Doorbell {
   DeviceWord<std::uint32_t> asleep;
   DeviceWord<std::uint32_t> bell;
 
-  template <class Env>
+  template <UnitEnv Env>
   TM_DEVICE void ring() {
-    if (asleep.exchange(0) == 0) return;  // [work made] before this
-    bell.add(1);
+    if (asleep.exchange_acq_rel(0) == 0) return;  // [work made]: everything before this
+    bell.add_acq_rel(1);                          // [bell rung]
     Env::wake(bell);
   }
 
   // One turn of a waiting loop: pauses in early rounds, then sleeps unless has_work() says so.
-  template <class Env, class HasWork>
+  template <UnitEnv Env, class HasWork>
   TM_DEVICE void wait(std::uint32_t round, const HasWork& has_work) {
     if (round < kRoundsBeforeSleep) return Env::take_turn(round);
-    const std::uint32_t heard = bell.load_acquire();
-    asleep.exchange(1);  // pairs with [work made]
+    const std::uint32_t heard = bell.load_acquire();  // pairs with [bell rung]
+    asleep.exchange_acq_rel(1);                       // pairs with [work made]
     const bool sleeps = !has_work();
     if (sleeps) Env::sleep(bell, heard);
-    asleep.exchange(0);
+    asleep.exchange_acq_rel(0);  // alone: it is awake, whoever took the 1
     if (!sleeps) Env::take_turn(round);
   }
 };

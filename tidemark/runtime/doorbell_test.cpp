@@ -47,7 +47,7 @@ TEST(Doorbell, NothingOfManyRingersIsMissed) {
   for (std::uint32_t i = 0; i < kRingers; ++i)
     ringers.emplace_back([&] {
       for (std::uint32_t n = 0; n < kEach; ++n) {
-        work.add(1);
+        work.add_acq_rel(1);
         bell.ring<YieldEnv>();
       }
     });

@@ -20,12 +20,12 @@ class DumpScratch {
     for (std::uint32_t step = 0; step < count; ++step) {
       const std::uint32_t piece = (first + step) % count;
       std::uint32_t free = 0;
-      if (word(piece).replace(free, 1)) return piece + 1;
+      if (word(piece).replace_acq_rel(free, 1)) return piece + 1;  // pairs with [piece freed]
     }
     return 0;
   }
   TM_DEVICE void release(std::uint32_t piece) const {
-    if (piece != 0) word(piece - 1).store_release(0);
+    if (piece != 0) word(piece - 1).store_release(0);  // [piece freed]
   }
   TM_DEVICE std::uint64_t bytes() const { return memory_.layout().scratch_bytes; }
   // Where in device memory a piece stands.

@@ -19,13 +19,13 @@ struct EntryArgs {
   std::int64_t numbers[kEntryNumbersMax];
 
   TM_DEVICE TensorRef tensor(std::uint32_t index) const {
-    CHECK(index < tensor_count);
+    TM_CHECK(index < tensor_count);
     TensorRef ref = TensorRef::external(tensors[index]);
     ref.output_index = static_cast<std::uint16_t>(index);
     return ref;
   }
   TM_DEVICE std::int64_t number(std::uint32_t index) const {
-    CHECK(index < number_count);
+    TM_CHECK(index < number_count);
     return numbers[index];
   }
 };

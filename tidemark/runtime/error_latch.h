@@ -32,14 +32,16 @@ class ErrorLatch {
   TM_DEVICE ErrorLatch(RuntimeControl* control, RuntimeStatus* status)
       : control_(control), status_(status) {}
 
+  // pairs with [error latched]
   TM_DEVICE bool set() const { return control_->error.load_acquire() != 0; }
   TM_DEVICE ErrorCode code() const {
-    return static_cast<ErrorCode>(control_->error.load_acquire());
+    return static_cast<ErrorCode>(control_->error.load_acquire());  // pairs with [error latched]
   }
 
   TM_DEVICE void latch(const ErrorDetails& details) {
     std::uint32_t none = 0;
-    if (!control_->error.replace(none, static_cast<std::uint32_t>(details.code))) return;
+    const auto code = static_cast<std::uint32_t>(details.code);
+    if (!control_->error.replace_acq_rel(none, code)) return;  // [error latched]
     LatchedError& error = status_->error;
     error.resource.store_relaxed(static_cast<std::uint32_t>(details.resource));
     error.ring.store_relaxed(details.ring);
@@ -56,7 +58,7 @@ class ErrorLatch {
     copy_text(error.submit_file, details.submit.file);
     copy_text(error.kernel, details.kernel);
     copy_text(error.text, details.text);
-    error.code.store_release(static_cast<std::uint32_t>(details.code));  // [error told]
+    error.code.store_release(code);  // [error told]
   }
 
   TM_DEVICE static void copy_text(char (&to)[kStatusTextBytes], const char* from) {

@@ -48,4 +48,25 @@ struct NoWatch {
   TM_DEVICE void ended() {}
 };
 
+struct AnyRings;  // stands for the orchestrator's rings, which know their watch
+
+template <class Watch>
+concept GraphWatch = requires(Watch& watch, const GraphEdge& edge, const TaskSlot& slot,
+                              const TaskPlan& plan, const RuntimeMemory& memory,
+                              const ScopeStack& scopes, AnyRings& rings) {
+  watch.edge(edge);
+  watch.submit_begins();
+  watch.submitted(slot);
+  watch.described(memory, slot, plan);
+  watch.informed(memory, slot);
+  watch.submit_ends(slot.id, rings);
+  watch.reclaimed(slot);
+  watch.scope_opened(scopes, rings);
+  watch.scope_closes(scopes, rings);
+  watch.took(Resource::kHeap, 0u, std::uint64_t{1});
+  watch.recorder();
+  watch.ended();
+};
+static_assert(GraphWatch<NoWatch>);
+
 }  // namespace tidemark

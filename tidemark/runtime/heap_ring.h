@@ -41,8 +41,8 @@ class HeapRing {
 
   // Everything allocated before `mark` is free. Marks come in order.
   TM_DEVICE constexpr void free_up_to(std::uint64_t mark) {
-    CHECK(mark >= tail_);
-    CHECK(mark <= head_);
+    TM_CHECK(mark >= tail_);
+    TM_CHECK(mark <= head_);
     tail_ = mark;
   }
 

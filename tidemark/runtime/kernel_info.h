@@ -73,14 +73,14 @@ struct ArgInfos {
   constexpr ArgInfos() = default;
   TM_DEVICE constexpr ArgInfos(std::initializer_list<ArgInfo> infos) {
     for (const ArgInfo& info : infos) {
-      CHECK(count < kTensorsMax + kScalarsMax);
+      TM_CHECK(count < kTensorsMax + kScalarsMax);
       const bool is_tensor = info.role != ArgRole::kScalar;
-      CHECK(!is_tensor || tensor_count == count);  // no tensor behind a scalar
+      TM_CHECK(!is_tensor || tensor_count == count);  // no tensor behind a scalar
       tensor_count += is_tensor ? 1 : 0;
       items[count++] = info;
     }
-    CHECK(tensor_count <= kTensorsMax);
-    CHECK(count - tensor_count <= kScalarsMax);
+    TM_CHECK(tensor_count <= kTensorsMax);
+    TM_CHECK(count - tensor_count <= kScalarsMax);
   }
 };
 

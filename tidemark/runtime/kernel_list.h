@@ -2,6 +2,7 @@
 // The kernels of a workload: from types to numbers and back.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 
@@ -10,16 +11,27 @@
 
 namespace tidemark {
 
-template <class... Kernels>
+// A kernel: what it says about itself, and run(block, args), which a core calls.
+template <class K>
+concept Kernel = requires {
+  { K::kInfo } -> std::convertible_to<KernelInfo>;
+};
+// … with the blocks of a device.
+template <class K, class B>
+concept RunsOn = requires(B& block, const TaskArgs& args) {
+  K::run(block, args);
+};
+
+template <Kernel... Kernels>
 struct KernelList {
   static constexpr std::uint16_t kCount = sizeof...(Kernels);
 
-  template <class Kernel>
+  template <class K>
   TM_DEVICE static constexpr std::uint16_t number_of() {
-    static_assert((std::is_same_v<Kernel, Kernels> || ...), "the workload's list lacks the kernel");
+    static_assert((std::is_same_v<K, Kernels> || ...), "the workload's list lacks the kernel");
     unsigned number = 0;
     bool found = false;
-    ((found = found || std::is_same_v<Kernel, Kernels>, number += found ? 0u : 1u), ...);
+    ((found = found || std::is_same_v<K, Kernels>, number += found ? 0u : 1u), ...);
     return static_cast<std::uint16_t>(number);
   }
 
@@ -30,10 +42,17 @@ struct KernelList {
     return info;
   }
 
-  template <class Block>
-  TM_DEVICE static void run(std::uint16_t number, Block& block, const TaskArgs& args) {
+  template <class B>
+  TM_DEVICE static void run(std::uint16_t number, B& block, const TaskArgs& args) {
     std::uint16_t at = 0;
-    ((at++ == number ? Kernels::run(block, args) : static_cast<void>(0)), ...);
+    ((at++ == number ? run_one<Kernels>(block, args) : static_cast<void>(0)), ...);
+  }
+
+ private:
+  template <class K, class B>
+  TM_DEVICE TM_INLINE static void run_one(B& block, const TaskArgs& args) {
+    static_assert(RunsOn<K, B>, "a kernel lacks run(block, args)");
+    if constexpr (RunsOn<K, B>) K::run(block, args);
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Between a scheduler and one core. The scheduler writes a dispatch under the next token; the
-// worker answers acknowledged, then finished, for that token. Tokens are counts, so an answer can
-// not be taken for another one's.
+// worker answers finished for that token. Tokens are counts, so an answer cannot be taken for
+// another one's. `acknowledged` is for a debugger: no code reads it.
 #pragma once
 
 #include <cstdint>

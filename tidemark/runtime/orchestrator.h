@@ -12,7 +12,7 @@
 
 namespace tidemark {
 
-template <class Kernels, class Env, class Strategy, class Watch = NoWatch>
+template <class Kernels, UnitEnv Env, class Strategy, GraphWatch Watch = NoWatch>
 class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
   using Core = TaskSubmitter<Env, Strategy, Watch>;
 
@@ -156,6 +156,7 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
     rings_.line().enter(UnitState::kBusy, Env::now_ticks());
     orchestration(*this);
     if constexpr (!Strategy::kReclaims) release_all();
+    // [graph built]: its last task, and how many there are
     memory_.control().submitted.store_release(submitted_);
     memory_.control().orchestration_done.store_release(1);
     status_->orchestration_done.store_release(1);
@@ -200,8 +201,9 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
       for (std::uint64_t number = 0; number < rings_.ring(ring).window.head(); ++number) {
         const SlotRef ref = rings_.ref_of(ring, number);
         TaskSlot& slot = memory_.slot(ref);
+        // [producer done]; pairs with [producer done]. The state is this thread's own here.
         if (slot.state.load_acquire() != static_cast<std::uint32_t>(TaskState::kCompleted) &&
-            slot.pending.subtract(1) == 1)
+            slot.pending.subtract_acq_rel(1) == 1)
           make_ready<Env>(memory_, ref, slot);
       }
   }
@@ -272,6 +274,7 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
   TM_DEVICE void wait_until_all_complete() {
     rings_.line().wait_for(Resource::kNone, 0, Env::now_ticks());
     const auto all_complete = [&] {
+      // pairs with [completed counted]
       return memory_.control().completed.load_acquire() == submitted_ || failed();
     };
     for (std::uint32_t round = 0; !all_complete(); ++round)

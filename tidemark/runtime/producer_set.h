@@ -13,7 +13,7 @@
 
 namespace tidemark {
 
-template <class Env, class Strategy, class Watch>
+template <UnitEnv Env, class Strategy, GraphWatch Watch>
 class ProducerSet {
  public:
   using Rings = RingSet<Env, Strategy, Watch>;
@@ -60,6 +60,7 @@ class ProducerSet {
   TM_DEVICE bool add_late(const TaskHandle& task) {
     const SlotRef producer = slot_of(task.id);
     TaskSlot& slot = memory_.slot(producer);
+    // alone: the entries are of this thread; a closed list is looked at again by wire()
     for (std::uint32_t link = slot.waiters.load_acquire();
          link != kNoEntry && link != kListClosed;) {
       const DepEntry& entry = memory_.dep(SlotRef{link}.ring(), SlotRef{link}.place());
@@ -118,6 +119,7 @@ class ProducerSet {
       slot.told_arg = edge.arg;
       edge.producer = id;
       edge.consumer = slot_.id;
+      // alone: only told; wire() looks again
       edge.satisfied = slot.waiters.load_acquire() == kListClosed;
       watch_.edge(edge);
     }
@@ -158,13 +160,13 @@ class ProducerSet {
   // Puts the consumer on the producer's list, unless that is complete.
   TM_DEVICE bool wire(SlotRef producer) {
     TaskSlot& slot = memory_.slot(producer);
-    if (slot.waiters.load_acquire() == kListClosed) return true;
+    if (slot.waiters.load_acquire() == kListClosed) return true;  // pairs with [list closed]
     Ring& ring = rings_.ring(slot_.id.ring());
     SpaceRequest request = request_;
     request.resource = Resource::kDepPool;
     bool closed = false;
     const auto room = [&] {
-      closed = slot.waiters.load_acquire() == kListClosed;
+      closed = slot.waiters.load_acquire() == kListClosed;  // pairs with [list closed]
       return closed || !ring.deps.full();
     };
     if (!rings_.wait_for(request, room)) return false;
@@ -173,13 +175,15 @@ class ProducerSet {
     watch_.took(Resource::kDepPool, slot_.id.ring(), ring.deps.used());
     DepEntry& entry = memory_.dep(slot_.id.ring(), place);
     entry.consumer = consumer_.value;
-    slot_.pending.add(1);
-    std::uint32_t head = slot.waiters.load_acquire();
+    slot_.pending.add_acq_rel(1);                      // alone: goes out with [waiter linked]
+    std::uint32_t head = slot.waiters.load_acquire();  // pairs with [list closed]
     while (head != kListClosed) {
       entry.next = head;
-      if (slot.waiters.replace(head, SlotRef::make(slot_.id.ring(), place).value)) return true;
+      const std::uint32_t link = SlotRef::make(slot_.id.ring(), place).value;
+      // [waiter linked]; pairs with [list closed]
+      if (slot.waiters.replace_acq_rel(head, link)) return true;
     }
-    slot_.pending.subtract(1);  // it completed meanwhile
+    slot_.pending.subtract_acq_rel(1);  // alone: it completed meanwhile, and takes back the add
     return true;
   }
 

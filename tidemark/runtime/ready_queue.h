@@ -27,10 +27,10 @@ class ReadyQueue {
       : words_(words), cells_(cells), mask_(cell_count - 1) {}
 
   TM_DEVICE void push(std::uint32_t task) {
-    const std::uint64_t position = words_->pushed.add(1);
+    const std::uint64_t position = words_->pushed.add_acq_rel(1);  // alone: only a number
     ReadyCell& cell = cells_[position & mask_];
     // The cell was emptied a lap ago; its taker may be between its claim and its last store.
-    while (cell.turn.load_acquire() != turn_of(position)) {
+    while (cell.turn.load_acquire() != turn_of(position)) {  // pairs with [cell emptied]
     }
     cell.task = task;
     cell.turn.store_release(turn_of(position) + 1);  // [task ready]
@@ -47,9 +47,10 @@ class ReadyQueue {
         position = now;
         continue;
       }
-      if (!words_->taken.replace(position, position + 1)) continue;
+      // alone: it only decides who takes
+      if (!words_->taken.replace_acq_rel(position, position + 1)) continue;
       task = cell.task;
-      cell.turn.store_release(turn_of(position) + 2);
+      cell.turn.store_release(turn_of(position) + 2);  // [cell emptied]
       return true;
     }
   }
@@ -57,8 +58,9 @@ class ReadyQueue {
   TM_DEVICE bool empty() const { return count() == 0; }
   // A moment's figure.
   TM_DEVICE std::uint64_t count() const {
+    // alone: two figures, and `pushed` is read later, so that it is not behind `taken`
     const std::uint64_t taken = words_->taken.load_acquire();
-    const std::uint64_t pushed = words_->pushed.load_acquire();
+    const std::uint64_t pushed = words_->pushed.load_acquire();  // alone: as above
     return pushed > taken ? pushed - taken : 0;
   }
 

@@ -32,7 +32,7 @@ class SiteNames {
   std::uint64_t last_hash_ = 0;
 };
 
-template <class Env>
+template <DeviceEnv Env>
 class RecordingWatch : public NoWatch {
  public:
   // Without a region nothing is recorded. The region must stay. `line`: of the orchestrator.

@@ -9,11 +9,13 @@
 #include "tidemark/runtime/build_strategy.h"
 #include "tidemark/runtime/counter_ring.h"
 #include "tidemark/runtime/error_latch.h"
+#include "tidemark/runtime/graph_watch.h"
 #include "tidemark/runtime/heap_ring.h"
 #include "tidemark/runtime/overlap.h"
 #include "tidemark/runtime/runtime_memory.h"
 #include "tidemark/runtime/scope_stack.h"
 #include "tidemark/runtime/task_window.h"
+#include "tidemark/runtime/unit_env.h"
 #include "tidemark/runtime/unit_line.h"
 
 namespace tidemark {
@@ -61,7 +63,7 @@ struct SpaceRequest {
   Site submit;
 };
 
-template <class Env, class Strategy, class Watch>
+template <UnitEnv Env, class Strategy, GraphWatch Watch>
 class RingSet {
  public:
   TM_DEVICE RingSet(const RuntimeMemory& memory, RuntimeStatus* status, ScopeStack& scopes,
@@ -175,6 +177,7 @@ class RingSet {
   }
 
   TM_DEVICE bool is_complete(SlotRef ref) const {
+    // pairs with [task complete]
     return memory_.slot(ref).state.load_acquire() ==
            static_cast<std::uint32_t>(TaskState::kCompleted);
   }
@@ -182,6 +185,7 @@ class RingSet {
     return scopes_.is_open({slot.scope_depth, slot.scope_serial});
   }
   TM_DEVICE bool consumed(const TaskSlot& slot) const {
+    // pairs with [task complete] and [memory released]
     return slot.state.load_acquire() == static_cast<std::uint32_t>(TaskState::kCompleted) &&
            !scope_is_open(slot) && slot.released.load_acquire() == slot.retained;
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scheduler owns some clusters: it observes what their cores finished, completes tasks, and
-// dispatches ready ones. Ready tasks are shared by all schedulers. What it saw of a block (dispatch
-// and finish) and what its rounds did goes to the recorder, where those streams are on.
+// dispatches ready ones, which all schedulers share. It records blocks and rounds, where asked.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@
 
 namespace tidemark {
 
-template <class Env>
+template <UnitEnv Env>
 class Scheduler {
  public:
   TM_DEVICE Scheduler(const RuntimeMemory& memory, RuntimeStatus* status, std::uint32_t index,
@@ -105,13 +104,14 @@ class Scheduler {
 
   TM_DEVICE bool all_done() const {
     const RuntimeControl& control = memory_.control();
+    // pairs with [graph built] and [completed counted]
     return control.orchestration_done.load_acquire() != 0 &&
            control.completed.load_acquire() == control.submitted.load_acquire();
   }
   TM_DEVICE bool has_work() const {
     for (std::uint32_t core = first_core(); core < last_core(); ++core)
       if (memory_.mailbox(core).finished.load_acquire() != memory_.mailbox(core).handled)
-        return true;
+        return true;  // pairs with [finished]
     for (std::uint32_t shape = 0; shape < kTaskShapeCount; ++shape)
       if (!memory_.ready(static_cast<TaskShape>(shape)).empty() && could_take(shape)) return true;
     return false;
@@ -145,7 +145,8 @@ class Scheduler {
         const Dispatch done = memory_.dispatch(core, mailbox.handled++);
         if (finishes_.enabled()) tell_finish(core, done, finish_ticks);
         ++handled_;
-        if (memory_.slot({done.task}).parts_left.subtract(1) == 1) complete({done.task});
+        // [part finished]; pairs with [part finished]: the last one sees what all parts wrote
+        if (memory_.slot({done.task}).parts_left.subtract_acq_rel(1) == 1) complete({done.task});
       }
     }
     return seen;
@@ -202,8 +203,7 @@ class Scheduler {
         ++pop_miss_;
         return given;
       }
-      const std::uint32_t limit = allowed_load(waiting - 1, cores);
-      std::uint32_t core = least_loaded(type, limit);
+      const std::uint32_t core = least_loaded(type, allowed_load(waiting - 1, cores));
       if (core == kNoCore) {
         pass_on();
         return given;
@@ -230,8 +230,7 @@ class Scheduler {
   }
 
   struct Given {
-    bool some = false;
-    bool all = false;
+    bool some = false, all = false;
   };
 
   // Blocks of one task, until they are all given or no core is free. A task that has blocks left
@@ -246,14 +245,15 @@ class Scheduler {
     }
     // Nothing of the slot is read once the last block is given: the task may be complete then.
     const std::uint32_t block_count = slot.block_count;
+    // pairs with [blocks left]
     for (std::uint32_t block = slot.next_block.load_acquire(); block < block_count; ++block) {
       const std::uint32_t core = least_loaded(type, 1);
       if (core == kNoCore) {
-        slot.next_block.store_release(block);
+        slot.next_block.store_release(block);  // [blocks left]
         queue.push(ref.value);
         return given;
       }
-      if (together && block + 1 == block_count) memory_.control().sync_owner.store_release(0);
+      if (together && block + 1 == block_count) leave_sync();
       give(core, ref.value, kernel, block, 0);
       given.some = true;
     }
@@ -264,9 +264,11 @@ class Scheduler {
   // One task at a time may collect cores: two that each hold some would wait for ever.
   TM_DEVICE bool claim_sync(SlotRef ref) {
     std::uint32_t owner = 0;
-    if (memory_.control().sync_owner.replace(owner, ref.value + 1)) return true;
-    return owner == ref.value + 1;
+    return memory_.control().sync_owner.replace_acq_rel(owner, ref.value + 1) ||
+           owner == ref.value + 1;  // pairs with [cores collected]
   }
+  // [cores collected]
+  TM_DEVICE void leave_sync() { memory_.control().sync_owner.store_release(0); }
 
   TM_DEVICE bool dispatch_mixes() {
     ReadyQueue queue = memory_.ready(TaskShape::kMix);
@@ -301,14 +303,15 @@ class Scheduler {
     }
     const std::uint32_t block_count = slot.block_count;
     const std::uint16_t kernels[kKernelsMax] = {slot.kernels[0], slot.kernels[1], slot.kernels[2]};
+    // pairs with [blocks left]
     for (std::uint32_t block = slot.next_block.load_acquire(); block < block_count; ++block) {
       const std::uint32_t cluster = free_cluster(kernels);
       if (cluster == kNoCore) {
-        slot.next_block.store_release(block);
+        slot.next_block.store_release(block);  // [blocks left]
         queue.push(ref.value);
         return given;
       }
-      if (together && block + 1 == block_count) memory_.control().sync_owner.store_release(0);
+      if (together && block + 1 == block_count) leave_sync();
       // All kernels of a block at once: two mixes stand in the same order in all mailboxes.
       for (std::uint32_t part = 0; part < kKernelsMax; ++part)
         if (kernels[part] != kNoKernel)
@@ -370,7 +373,7 @@ class Scheduler {
 
   TM_DEVICE void send_home() {
     for (std::uint32_t core = first_core(); core < last_core(); ++core) {
-      memory_.mailbox(core).leave.store_release(1);
+      memory_.mailbox(core).leave.store_release(1);  // [sent home]
       memory_.mailbox(core).doorbell.template ring<Env>();
     }
     // Whoever sleeps must see the end too.
@@ -388,10 +391,8 @@ class Scheduler {
   std::uint32_t depth_;
   SchedulerWatchdog<Env> watchdog_;
   std::uint32_t last_aic_ = 0, last_aiv_ = 1;
-  std::uint64_t completed_ = 0;
-  std::uint64_t loop_ = 0;
-  std::uint32_t handled_ = 0, given_ = 0;  // in this round
-  std::uint32_t pop_hit_ = 0, pop_miss_ = 0;
+  std::uint64_t completed_ = 0, loop_ = 0;
+  std::uint32_t handled_ = 0, given_ = 0, pop_hit_ = 0, pop_miss_ = 0;  // since the last record
   Recorder<TaskSpan, Env> finishes_;
   Recorder<SchedulerPhase, Env> phases_;
 };

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "tidemark/base/watched_time.h"
+#include "tidemark/record/device_env.h"
 #include "tidemark/runtime/cluster_range.h"
 #include "tidemark/runtime/error_latch.h"
 #include "tidemark/runtime/runtime_memory.h"
@@ -15,7 +16,7 @@
 
 namespace tidemark {
 
-template <class Env>
+template <DeviceEnv Env>
 class SchedulerWatchdog {
  public:
   TM_DEVICE SchedulerWatchdog(const RuntimeMemory& memory, RuntimeStatus* status,
@@ -76,10 +77,11 @@ class SchedulerWatchdog {
     for (std::uint32_t core = clusters_.first * kCoresPerCluster;
          core < clusters_.last * kCoresPerCluster; ++core) {
       const Mailbox& mailbox = memory_.mailbox(core);
-      const std::uint64_t finished = mailbox.finished.load_acquire();
+      const std::uint64_t finished = mailbox.finished.load_acquire();  // pairs with [finished]
       if (mailbox.dispatched.load_relaxed() == finished || !is_late(line(units.core(core))))
         continue;
-      if (mailbox.finished.load_acquire() != finished) continue;  // just in time
+      // Just in time? pairs with [finished]
+      if (mailbox.finished.load_acquire() != finished) continue;
       tell(HangClass::kRunningStalled, memory_.dispatch(core, finished).task, units.core(core));
       return true;
     }
@@ -87,22 +89,25 @@ class SchedulerWatchdog {
   }
   // In its kernel for too long, less what it waited for the recorder meanwhile.
   TM_DEVICE bool is_late(const UnitProgress& unit) const {
+    // pairs with [unit state]
     if (unit.state.load_acquire() != static_cast<std::uint32_t>(UnitState::kBusy)) return false;
     const std::uint64_t since_ticks = unit.since_ticks.load_relaxed();
     const std::uint64_t before_ticks = unit.waited_before_ticks.load_relaxed();
+    // pairs with [wait begun] and [wait ended]
     if (unit.recorder.waiting.load_acquire() != 0) return false;
     const std::uint64_t waited_ticks =
         unit.recorder.waited_ticks.load_relaxed() - before_ticks + frozen_ticks(since_ticks);
     const std::uint64_t now_ticks = Env::now_ticks();
     return now_ticks > since_ticks && now_ticks - since_ticks > waited_ticks &&
            now_ticks - since_ticks - waited_ticks > patience_ticks() &&
-           unit.since_ticks.load_acquire() == since_ticks;
+           unit.since_ticks.load_acquire() == since_ticks;  // alone: a second look at one word
   }
 
   // An orchestration that waits for what the kernel writes has the same limit, and speaks first.
   TM_DEVICE std::uint64_t patience_ticks() const {
     const UnitProgress& orchestrator = line(0);
     const bool wants_element =
+        // pairs with [unit state]
         orchestrator.state.load_acquire() == static_cast<std::uint32_t>(UnitState::kWaiting) &&
         orchestrator.waits_for.load_relaxed() == static_cast<std::uint32_t>(Resource::kNone) &&
         status_->orchestration_done.load_relaxed() == 0;
@@ -110,8 +115,9 @@ class SchedulerWatchdog {
   }
 
   TM_DEVICE TM_NOINLINE bool finds_no_progress(std::uint64_t watched_ticks) {
+    // pairs with [completed counted]
     const std::uint64_t completed = memory_.control().completed.load_acquire();
-    const std::uint64_t submitted = status_->submitted.load_acquire();
+    const std::uint64_t submitted = status_->submitted.load_acquire();  // alone: a figure
     if (completed != completed_ || submitted != submitted_ || completed >= submitted ||
         something_runs() || orchestrator_is_at_it()) {
       completed_ = completed;
@@ -140,6 +146,7 @@ class SchedulerWatchdog {
   TM_DEVICE bool something_runs() const {
     for (std::uint32_t core = 0; core < memory_.config().core_count(); ++core) {
       const Mailbox& mailbox = memory_.mailbox(core);
+      // pairs with [finished] and [dispatched]
       if (mailbox.finished.load_acquire() != mailbox.dispatched.load_acquire()) return true;
     }
     return false;
@@ -147,6 +154,7 @@ class SchedulerWatchdog {
   // In the program, or in a submit: its task is counted and not released yet.
   TM_DEVICE bool orchestrator_is_at_it() const {
     const UnitProgress& orchestrator = line(0);
+    // pairs with [unit state], [wait begun] and [wait ended]
     return orchestrator.state.load_acquire() == static_cast<std::uint32_t>(UnitState::kBusy) ||
            orchestrator.recorder.waiting.load_acquire() != 0;
   }
@@ -156,10 +164,12 @@ class SchedulerWatchdog {
   TM_DEVICE std::uint32_t oldest_incomplete() const {
     for (std::uint32_t ring = 0; ring < kRingCount; ++ring) {
       const std::uint32_t window = memory_.config().rings[ring].task_window;
+      // alone: figures; a slot that they name wrongly is in another state, or names another task
       const std::uint64_t head = status_->rings[ring].head.load_acquire();
-      std::uint64_t tail = status_->rings[ring].tail.load_acquire();
+      std::uint64_t tail = status_->rings[ring].tail.load_acquire();  // alone: as above
       for (std::uint32_t step = 0; tail < head && step < window; ++tail, ++step) {
         const SlotRef ref = SlotRef::make(ring, static_cast<std::uint32_t>(tail & (window - 1)));
+        // pairs with [task complete]
         if (memory_.slot(ref).state.load_acquire() ==
             static_cast<std::uint32_t>(TaskState::kPending))
           return ref.value;

@@ -20,6 +20,7 @@ struct HandClock {
     if (on_read) on_read();
     return now;
   }
+  static void pause(std::uint32_t) {}
 };
 
 constexpr std::uint64_t kLimit = 32'000;

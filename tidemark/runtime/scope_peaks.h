@@ -22,7 +22,7 @@ TM_DEVICE constexpr void raise(T& peak, T value) {
 class PeakStack {
  public:
   TM_DEVICE void open(const ScopePeaks& occupancy) {
-    CHECK(depth_ < kScopeDepthMax);
+    TM_CHECK(depth_ < kScopeDepthMax);
     peaks_[depth_++] = occupancy;
   }
   // `used` includes what was taken.
@@ -49,7 +49,7 @@ class PeakStack {
   }
   // The peaks of the scope that ends.
   TM_DEVICE ScopePeaks close() {
-    CHECK(depth_ > 0);
+    TM_CHECK(depth_ > 0);
     const ScopePeaks ended = peaks_[--depth_];
     if (depth_ > 0) fold(peaks_[depth_ - 1], ended);
     return ended;

@@ -29,11 +29,11 @@ class ScopeStack {
   TM_DEVICE bool full() const { return open_count_ == kScopeDepthMax; }
   TM_DEVICE bool empty() const { return open_count_ == 0; }
   TM_DEVICE void open(const Site& site) {
-    CHECK(!full());
+    TM_CHECK(!full());
     scopes_[open_count_++] = {.serial = ++last_serial_, .site = site};
   }
   TM_DEVICE void close() {
-    CHECK(!empty());
+    TM_CHECK(!empty());
     scopes_[--open_count_].serial = 0;
   }
   TM_DEVICE bool is_open(const ScopeMark& mark) const {
@@ -41,7 +41,7 @@ class ScopeStack {
            scopes_[mark.depth].serial == mark.serial;
   }
   TM_DEVICE OpenScope& current() {
-    CHECK(!empty());
+    TM_CHECK(!empty());
     return scopes_[open_count_ - 1];
   }
   TM_DEVICE Site site() const { return empty() ? Site{} : scopes_[open_count_ - 1].site; }

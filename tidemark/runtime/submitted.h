@@ -23,7 +23,7 @@ class Submitted {
   }
   TM_DEVICE operator TaskHandle() const { return task; }
   TM_DEVICE void add_output(const TensorRef& ref) {
-    CHECK(output_count_ < kOutputsMax);
+    TM_CHECK(output_count_ < kOutputsMax);
     outputs_[output_count_++] = ref;
   }
 

@@ -88,23 +88,23 @@ class TaskArgs {
 
   template <class T>
   TM_DEVICE TensorSpan<T> tensor(std::uint32_t index) const {
-    CHECK(index < tensor_count_);
-    CHECK(tensors_[index].view.dtype == dtype_of<T>());
+    TM_CHECK(index < tensor_count_);
+    TM_CHECK(tensors_[index].view.dtype == dtype_of<T>());
     return {memory_, tensors_[index].view};
   }
   // Scalars are counted for themselves, from 0.
   template <class T>
   TM_DEVICE T scalar(std::uint32_t index) const {
     static_assert(sizeof(T) <= 8);
-    CHECK(index < scalar_count_);
-    CHECK(scalars_[index].dtype == static_cast<std::uint64_t>(dtype_of<T>()));
+    TM_CHECK(index < scalar_count_);
+    TM_CHECK(scalars_[index].dtype == static_cast<std::uint64_t>(dtype_of<T>()));
     T value;
     ::memcpy(&value, &scalars_[index].value, sizeof(T));
     return value;
   }
   // The word as it was given, whatever its type.
   TM_DEVICE std::uint64_t word(std::uint32_t index) const {
-    CHECK(index < scalar_count_);
+    TM_CHECK(index < scalar_count_);
     return scalars_[index].value;
   }
   TM_DEVICE const TensorView& view(std::uint32_t index) const { return tensors_[index].view; }

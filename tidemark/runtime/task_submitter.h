@@ -13,9 +13,10 @@
 
 namespace tidemark {
 
-template <class Env, class Strategy, class Watch>
+template <UnitEnv Env, class Strategy, GraphWatch Watch>
 class TaskSubmitter {
  public:
+  // pairs with [error latched]
   TM_DEVICE bool failed() const { return memory_.control().error.load_acquire() != 0; }
 
   // For Scope. False: refused, or the run is ending.
@@ -144,8 +145,10 @@ class TaskSubmitter {
     if (task.complete_at_once) {
       complete_task<Env>(memory_, ref);
       status_->completed_at_once.store_relaxed(status_->completed_at_once.load_own() + 1);
-    } else if (Strategy::kReclaims && slot.pending.subtract(1) == 1) {
-      make_ready<Env>(memory_, ref, slot);  // on the host edges may still come: see release_all
+      // On the host edges may still come: see release_all.
+      // [producer done]; pairs with [producer done]
+    } else if (Strategy::kReclaims && slot.pending.subtract_acq_rel(1) == 1) {
+      make_ready<Env>(memory_, ref, slot);
     }
     watch_.submit_ends(result.task.id, rings_);
     return result;

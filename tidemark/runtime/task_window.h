@@ -13,20 +13,20 @@ namespace tidemark {
 class TaskWindow {
  public:
   TM_DEVICE constexpr explicit TaskWindow(std::uint32_t slot_count) : slot_count_(slot_count) {
-    CHECK(is_power_of_two(slot_count));
-    CHECK(slot_count >= 2);
+    TM_CHECK(is_power_of_two(slot_count));
+    TM_CHECK(slot_count >= 2);
   }
 
   TM_DEVICE constexpr bool full() const { return live_count() == slot_count_ - 1; }
   // The number of the new task.
   TM_DEVICE constexpr std::uint64_t push() {
-    CHECK(!full());
+    TM_CHECK(!full());
     return head_++;
   }
   // Every task below `number` is gone.
   TM_DEVICE constexpr void retire_below(std::uint64_t number) {
-    CHECK(number >= tail_);
-    CHECK(number <= head_);
+    TM_CHECK(number >= tail_);
+    TM_CHECK(number <= head_);
     tail_ = number;
   }
 

@@ -10,12 +10,13 @@
 #include "tidemark/record/frame_writer.h"
 #include "tidemark/runtime/dump_scratch.h"
 #include "tidemark/runtime/dump_source.h"
+#include "tidemark/runtime/unit_env.h"
 #include "tidemark/runtime/unit_recorder.h"
 #include "tidemark/runtime/view_bounds.h"
 
 namespace tidemark {
 
-template <class Env>
+template <UnitEnv Env>
 class TensorDumper {
  public:
   TM_DEVICE TensorDumper(const RuntimeMemory& memory, const RegionView* region, std::uint32_t core,
@@ -32,18 +33,21 @@ class TensorDumper {
   TM_DEVICE void before(TaskSlot& slot) {
     if (is_single(slot)) return capture(slot, DumpStage::kBeforeDispatch);
     std::uint32_t seen = kUntouched;
-    if (slot.dump_gate.replace(seen, kCapturing)) {
+    // alone: it only decides who captures
+    if (slot.dump_gate.replace_acq_rel(seen, kCapturing)) {
       capture(slot, DumpStage::kBeforeDispatch);
       slot.dump_gate.store_release(kCaptured);  // [inputs captured]
       return;
     }
+    // pairs with [inputs captured] and [error latched]
     for (std::uint32_t round = 0;
          slot.dump_gate.load_acquire() != kCaptured && memory_.control().error.load_acquire() == 0;
          ++round)
       Env::take_turn(round);
   }
   TM_DEVICE void after(TaskSlot& slot) {
-    if (is_single(slot) || slot.dump_left.subtract(1) == 1)
+    // [part ended]; pairs with [part ended]: the last one sees what all of them wrote
+    if (is_single(slot) || slot.dump_left.subtract_acq_rel(1) == 1)
       capture(slot, DumpStage::kAfterCompletion);
   }
 

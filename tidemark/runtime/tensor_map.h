@@ -64,7 +64,7 @@ class TensorMap {
     if (link != kNone) {
       free_ = entry(link).next;
     } else {
-      CHECK(used_ < capacity_);
+      TM_CHECK(used_ < capacity_);
       link = ++used_;
     }
     MapEntry& made = entry(link);
@@ -118,7 +118,7 @@ class TensorMap {
   // Removes a retired entry.
   TM_DEVICE void remove(std::uint32_t link) {
     MapEntry& gone = entry(link);
-    CHECK(gone.retired != 0);
+    TM_CHECK(gone.retired != 0);
     if (retired_first_ == link) retired_first_ = gone.next_of_task;
     if (retired_last_ == link) retired_last_ = gone.previous_of_task;
     unlink_of_task(gone);

@@ -34,7 +34,7 @@ struct TensorView {
   // The whole of a buffer, last dimension densest.
   TM_DEVICE static constexpr TensorView row_major(std::uint64_t buffer, DType dtype,
                                                   const TensorShape& shape) {
-    CHECK(shape.rank <= kTensorRankMax);
+    TM_CHECK(shape.rank <= kTensorRankMax);
     TensorView view{.buffer = buffer, .dtype = dtype, .shape = shape};
     std::uint64_t stride = 1;
     for (std::uint32_t i = shape.rank; i-- > 0;) {
@@ -46,9 +46,9 @@ struct TensorView {
 
   TM_DEVICE constexpr TensorView slice(std::uint32_t dim, std::uint64_t first,
                                        std::uint64_t count) const {
-    CHECK(dim < shape.rank);
-    CHECK(first <= shape.extent[dim]);
-    CHECK(count <= shape.extent[dim] - first);
+    TM_CHECK(dim < shape.rank);
+    TM_CHECK(first <= shape.extent[dim]);
+    TM_CHECK(count <= shape.extent[dim] - first);
     TensorView view = *this;
     view.offset += first * stride[dim];
     view.shape.extent[dim] = count;
@@ -56,8 +56,8 @@ struct TensorView {
   }
 
   TM_DEVICE constexpr TensorView transpose(std::uint32_t one, std::uint32_t other) const {
-    CHECK(one < shape.rank);
-    CHECK(other < shape.rank);
+    TM_CHECK(one < shape.rank);
+    TM_CHECK(other < shape.rank);
     TensorView view = *this;
     view.shape.extent[one] = shape.extent[other];
     view.shape.extent[other] = shape.extent[one];
@@ -68,8 +68,8 @@ struct TensorView {
 
   // Only of a view without holes, and only to as many elements.
   TM_DEVICE constexpr TensorView reshape(const TensorShape& wanted) const {
-    CHECK(is_contiguous());
-    CHECK(wanted.element_count() == element_count());
+    TM_CHECK(is_contiguous());
+    TM_CHECK(wanted.element_count() == element_count());
     TensorView view = row_major(buffer, dtype, wanted);
     view.offset = offset;
     return view;

@@ -21,7 +21,7 @@ class UnitLine {
   TM_DEVICE void enter(UnitState state, std::uint64_t now_ticks) {
     line_->since_ticks.store_relaxed(now_ticks);
     line_->waited_before_ticks.store_relaxed(line_->recorder.waited_ticks.load_own());
-    line_->state.store_release(static_cast<std::uint32_t>(state));
+    line_->state.store_release(static_cast<std::uint32_t>(state));  // [unit state]
   }
   TM_DEVICE void leave(std::uint64_t now_ticks) {
     line_->left_since_ticks.store_relaxed(line_->since_ticks.load_own());
@@ -43,6 +43,7 @@ class UnitLine {
   TM_DEVICE void task(std::uint64_t task_id) { line_->task_id.store_relaxed(task_id); }
   TM_DEVICE void loops(std::uint64_t count) { line_->loops.store_relaxed(count); }
   TM_DEVICE RecorderLine* recorder() { return &line_->recorder; }
+  // alone: a figure; nothing is read through it
   TM_DEVICE void count(std::uint64_t count) { line_->count.store_release(count); }
 
  private:

@@ -14,7 +14,7 @@
 
 namespace tidemark {
 
-template <class Kernels, class Env, class Block, class Dumper = TensorDumper<Env>>
+template <class Kernels, UnitEnv Env, Block B, class Dumper = TensorDumper<Env>>
 class Worker {
  public:
   TM_DEVICE Worker(const RuntimeMemory& memory, RuntimeStatus* status, std::uint32_t core,
@@ -29,14 +29,16 @@ class Worker {
         dumper_(memory, region, core, line_.recorder()) {}
 
   // Until the scheduler says that there will be no more, or the run is ending.
-  TM_DEVICE void run(Block& block) {
+  TM_DEVICE void run(B& block) {
     line_.enter(UnitState::kIdle, Env::now_ticks());
     std::uint32_t round = 0;
     // After an error what is dispatched is left undone.
+    // pairs with [error latched]
     for (std::uint64_t token = 0; memory_.control().error.load_acquire() == 0;) {
       if (mailbox_.dispatched.load_acquire() == token) {  // pairs with [dispatched]
-        if (mailbox_.leave.load_acquire() != 0) break;
+        if (mailbox_.leave.load_acquire() != 0) break;    // pairs with [sent home]
         mailbox_.doorbell.template wait<Env>(round++, [&] {
+          // pairs with [dispatched] and [sent home]
           return mailbox_.dispatched.load_acquire() != token || mailbox_.leave.load_acquire() != 0;
         });
         continue;
@@ -55,13 +57,13 @@ class Worker {
   }
 
  private:
-  TM_DEVICE void run_part(Block& block, std::uint64_t token) {
+  TM_DEVICE void run_part(B& block, std::uint64_t token) {
     const Dispatch dispatch = memory_.dispatch(core_, token);
     TaskSlot& slot = memory_.slot({dispatch.task});
     const std::uint64_t begin_ticks = spans_.enabled() ? Env::ordered_ticks() : Env::now_ticks();
     line_.take(slot.id.value, dispatch.kernel, dispatch.block,
                dumper_.enabled() ? UnitState::kCopying : UnitState::kBusy, begin_ticks);
-    mailbox_.acknowledged.store_release(token + 1);
+    mailbox_.acknowledged.store_release(token + 1);  // alone: no code reads it
     TaskArgs args(memory_.base(), memory_.tensors(slot), slot.tensor_count, memory_.scalars(slot),
                   slot.scalar_count);
     args.block = dispatch.block;

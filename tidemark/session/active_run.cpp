@@ -195,7 +195,7 @@ std::uint64_t ActiveRun::drained_records() const {
 std::uint64_t ActiveRun::drained_pages() const { return records() ? drainer_->drained_pages() : 0; }
 
 void ActiveRun::write_status(std::span<const std::byte> bytes) {
-  CHECK(bytes.size() <= plan_.layout.shape.status_bytes);
+  TM_CHECK(bytes.size() <= plan_.layout.shape.status_bytes);
   for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes.data() + at, 8);
@@ -256,7 +256,7 @@ void ActiveRun::note_device_anchors() {
 }
 
 std::string ActiveRun::fault_text() const {
-  const std::uint32_t bytes = std::min(
+  const std::uint32_t bytes = std::min(  // pairs with [fault written]
       port_.load32(offsetof(RegionHeader, device) + offsetof(RegionDeviceWords, fault_bytes)),
       kFaultTextBytes);
   char text[kFaultTextBytes] = {};
@@ -303,6 +303,7 @@ void ActiveRun::place_in_time(HangState& state) {
 }
 
 void ActiveRun::set_abort() {
+  // [run aborted]
   port_.store32(offsetof(RegionHeader, host) + offsetof(RegionHostWords, abort), 1);
 }
 

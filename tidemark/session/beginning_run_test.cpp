@@ -3,7 +3,7 @@
 // it: a recovery asks whether its host lives, and leaves a live one alone.
 #include <gtest/gtest.h>
 
-#include "tests/temporary_directory.h"
+#include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/device/process_identity.h"
 #include "tidemark/device/region_file.h"
 #include "tidemark/session/recover.h"

@@ -287,7 +287,7 @@ std::string describe_names(const NameTexts& names) {
 
 std::vector<ClockSample> read_device_anchors(const RegionPort& port) {
   const std::uint64_t device = offsetof(RegionHeader, device);
-  const std::uint32_t count =
+  const std::uint32_t count =  // pairs with [anchor noted]
       std::min(port.load32(device + offsetof(RegionDeviceWords, anchor_count)), kClockAnchorsMax);
   std::vector<ClockSample> anchors;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -320,6 +320,7 @@ NameTexts read_names(const RegionPort& port, const RegionLayout& layout) {
   for (std::uint32_t i = 0; i < layout.shape.name_slots; ++i) {
     const std::uint64_t offset = layout.names_offset + std::uint64_t{i} * sizeof(NameSlot);
     const std::uint64_t hash = port.load(offset + offsetof(NameSlot, hash));
+    // pairs with [name whole]
     const std::uint64_t length = port.load(offset + offsetof(NameSlot, length));
     if (hash == 0 || length == 0 || length > kNameTextBytes) continue;
     char text[kNameTextBytes];

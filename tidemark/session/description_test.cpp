@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/sample_run.h"
+#include "tidemark/session/testing/sample_run.h"
 
 namespace tidemark {
 namespace {

@@ -30,7 +30,7 @@ class EntryData {
   // A tensor whose element i is make(i). Returns its index in EntryArgs.
   template <class T, class Make>
   std::uint32_t add(const TensorShape& shape, const Make& make) {
-    CHECK(buffers_.size() < kEntryTensorsMax);
+    TM_CHECK(buffers_.size() < kEntryTensorsMax);
     Buffer buffer{dtype_of<T>(), shape, {}};
     buffer.bytes.resize(shape.element_count() * sizeof(T));
     auto* elements = reinterpret_cast<T*>(buffer.bytes.data());
@@ -39,14 +39,14 @@ class EntryData {
     return static_cast<std::uint32_t>(buffers_.size() - 1);
   }
   void add_number(std::int64_t number) {
-    CHECK(numbers_.size() < kEntryNumbersMax);
+    TM_CHECK(numbers_.size() < kEntryNumbersMax);
     numbers_.push_back(number);
   }
 
   template <class T>
   [[nodiscard]] std::span<const T> values(std::uint32_t index) const {
     const Buffer& buffer = buffers_.at(index);
-    CHECK(buffer.dtype == dtype_of<T>());
+    TM_CHECK(buffer.dtype == dtype_of<T>());
     return {reinterpret_cast<const T*>(buffer.bytes.data()), buffer.bytes.size() / sizeof(T)};
   }
   [[nodiscard]] std::int64_t number(std::uint32_t index) const { return numbers_.at(index); }

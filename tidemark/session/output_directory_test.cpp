@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/temporary_directory.h"
+#include "tidemark/base/testing/temporary_directory.h"
 
 namespace tidemark {
 namespace {

@@ -88,6 +88,7 @@ Expected<LaneIndex> Recording::claim_lane(StreamId stream, std::uint32_t record_
     if (entry.plan.stream != static_cast<std::uint16_t>(stream) ||
         entry.plan.record_bytes != record_bytes)
       continue;
+    // pairs with [lane closed]
     if (entry.words.state.load_acquire() != static_cast<std::uint32_t>(LaneState::kClosed))
       continue;  // pairs with [lane closed]
     return lane;

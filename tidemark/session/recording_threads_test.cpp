@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/temporary_directory.h"
+#include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/capture/capture_ledger.h"
 #include "tidemark/session/description.h"
 #include "tidemark/session/recording.h"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-#include "tidemark/base/fault_point.h"
+#include "tidemark/base/fault_plan.h"
 #include "tidemark/base/file_size_signal.h"
 #include "tidemark/capture/capture_ledger.h"
 #include "tidemark/capture/capture_writer.h"

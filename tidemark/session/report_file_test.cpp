@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/temporary_directory.h"
+#include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/session/run_report.h"
 
 namespace tidemark {

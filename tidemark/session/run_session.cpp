@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/session/run_session.h"
 
-#include "tidemark/base/fault_point.h"
+#include "tidemark/base/fault_plan.h"
 #include "tidemark/collect/rescue.h"
 #include "tidemark/session/entry_data.h"
 #include "tidemark/session/report_lanes.h"
@@ -57,6 +57,33 @@ bool ended_well(const std::optional<DeviceExit>& exit) {
   return exit && exit->kind == DeviceExit::Kind::kFinished && exit->code == 0;
 }
 
+// A run that only lost files has an error, too.
+void name_file_error(ActiveRun& run) {
+  RunReport& report = run.report();
+  if (!run.file_error().empty() && !report.error)
+    report.error = RunError{.code = 0,
+                            .name = "FILE_ERROR",
+                            .error_class = "file",
+                            .message = run.file_error(),
+                            .hint =
+                                "free space or choose another --output-prefix; what was "
+                                "written before it is readable"};
+}
+
+RunResult result_of(ActiveRun& run) {
+  const RunReport& report = run.report();
+  const bool keeps = run.keeps_region();
+  const std::string file_error = keeps ? kept_region_text(run) : run.file_error();
+  const int exit_code = keeps                                          ? 5
+                        : report.exit_code == 0 && !file_error.empty() ? 5
+                                                                       : report.exit_code;
+  return RunResult{.report = report,
+                   .directory = run.directory(),
+                   .file_error = file_error,
+                   .keeps_region = keeps,
+                   .exit_code = exit_code};
+}
+
 }  // namespace
 
 Expected<RunResult> run_session(const RunRequest& request) {
@@ -110,26 +137,10 @@ Expected<RunResult> run_session(const RunRequest& request) {
       run.note_file_error(exported.error());
   report.exit_code = decide_exit_code(report, run.file_error());
   if (ending.signal != 0) report.exit_code = 128 + ending.signal;
-  if (!run.file_error().empty() && !report.error)
-    report.error = RunError{.code = 0,
-                            .name = "FILE_ERROR",
-                            .error_class = "file",
-                            .message = run.file_error(),
-                            .hint =
-                                "free space or choose another --output-prefix; what was "
-                                "written before it is readable"};
+  name_file_error(run);
   fault_point(FaultPoint::kReport);
   run.end();
-  const bool keeps = run.keeps_region();
-  const std::string file_error = keeps ? kept_region_text(run) : run.file_error();
-  const int exit_code = keeps                                          ? 5
-                        : report.exit_code == 0 && !file_error.empty() ? 5
-                                                                       : report.exit_code;
-  return RunResult{.report = report,
-                   .directory = run.directory(),
-                   .file_error = file_error,
-                   .keeps_region = keeps,
-                   .exit_code = exit_code};
+  return result_of(run);
 }
 
 }  // namespace tidemark

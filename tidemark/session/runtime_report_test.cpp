@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/plain_output.h"
+#include "tidemark/base/testing/plain_output.h"
 #include "tidemark/runtime/unit_line.h"
 
 namespace tidemark {

@@ -27,7 +27,7 @@ void on_signal(int number) {
 }  // namespace
 
 SignalWatch::SignalWatch() {
-  CHECK(event_fd.load() == -1);  // one watch at a time
+  TM_CHECK(event_fd.load() == -1);  // one watch at a time
   first_signal = 0;
   event_fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   struct sigaction action {};

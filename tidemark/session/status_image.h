@@ -24,6 +24,7 @@ struct StatusImage {
 inline StatusImage read_status(const RegionPort& port, const RegionLayout& layout) {
   StatusImage image{};
   if (layout.shape.status_bytes >= sizeof(RuntimeStatus))
+    // pairs with [error told] and [crash noted]
     port.read(layout.status_offset, image.words, sizeof(image.words));
   return image;
 }

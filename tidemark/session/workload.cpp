@@ -22,7 +22,7 @@ std::span<const std::byte> bytes_of(const Value& value) {
 }  // namespace
 
 void add_workload(WorkloadEntry entry) {
-  CHECK(!entry.cases.empty());
+  TM_CHECK(!entry.cases.empty());
   auto& entries = table();
   std::erase_if(entries, [&](const WorkloadEntry& other) { return other.name == entry.name; });
   entries.push_back(std::move(entry));

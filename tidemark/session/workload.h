@@ -13,6 +13,7 @@
 #include "tidemark/device/sim/sim_units.h"
 #include "tidemark/session/entry_data.h"
 #include "tidemark/session/run_request.h"
+#include "tidemark/session/workload_concept.h"
 
 namespace tidemark {
 
@@ -157,19 +158,19 @@ void replay(ReplayTask& task) {
 
 }  // namespace workload_detail
 
-template <class Workload, class Env = SimEnv>
+template <Workload W, UnitEnv Env = SimEnv>
 void register_workload() {
-  register_device_program(Workload::kName, &workload_detail::run_on_sim<Workload, Env>);
-  WorkloadEntry entry{.name = Workload::kName,
-                      .description = Workload::kDescription,
-                      .cases = Workload::cases(),
-                      .plan = &workload_detail::plan<Workload, Env>,
+  register_device_program(W::kName, &workload_detail::run_on_sim<W, Env>);
+  WorkloadEntry entry{.name = W::kName,
+                      .description = W::kDescription,
+                      .cases = W::cases(),
+                      .plan = &workload_detail::plan<W, Env>,
                       .kernels = {},
                       .kernel_infos = {},
-                      .replay = &workload_detail::replay<Workload>};
-  if constexpr (requires { Workload::kDeviceBuilds; }) entry.device_builds = true;
-  for (std::uint16_t i = 0; i < Workload::Kernels::kCount; ++i) {
-    entry.kernel_infos.push_back(Workload::Kernels::info(i));
+                      .replay = &workload_detail::replay<W>};
+  if constexpr (requires { W::kDeviceBuilds; }) entry.device_builds = true;
+  for (std::uint16_t i = 0; i < W::Kernels::kCount; ++i) {
+    entry.kernel_infos.push_back(W::Kernels::info(i));
     entry.kernels.emplace_back(entry.kernel_infos.back().name);
   }
   add_workload(std::move(entry));

@@ -13,6 +13,12 @@
 namespace tidemark {
 
 // Writer: the producer that holds the page.
+//
+//    0              8              16             24             32
+//   ┌──────────────┬──────────────┬──────────────┬──────────────┬───────────── … ┬─────────┐
+//   │ frame number │ total bytes  │ offset       │ commit       │ bytes of frame │ 0 to 15 │
+//   └──────────────┴──────────────┴──────────────┴──────────────┴───────────── … ┴─────────┘
+//                                                 stored last
 struct FragmentHeader {
   SharedWord<std::uint64_t> frame_number;
   SharedWord<std::uint64_t> total_bytes;  // of the frame
@@ -30,6 +36,14 @@ struct FragmentImage {
 };
 static_assert(sizeof(FragmentImage) == kFragmentHeaderBytes);
 
+// The commit word:
+//
+//   63            48 47              34  33    32   31                             0
+//  ┌────────────────┬──────────────────┬──────┬─────┬────────────────────────────────┐
+//  │ generation     │ 0                │ last │first│ length in bytes                │
+//  └────────────────┴──────────────────┴──────┴─────┴────────────────────────────────┘
+//
+// The generation is that of the page, in the same bits as a record's stamp; 0 until committed.
 struct FragmentCommit {
   std::uint32_t length = 0;
   bool first = false;

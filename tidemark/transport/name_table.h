@@ -31,10 +31,11 @@ class NameTable {
   TM_DEVICE bool intern(std::uint64_t hash, const char* text, std::uint32_t length) {
     for (std::uint32_t probe = 0; probe < slot_count_; ++probe) {
       NameSlot& slot = slots_[(hash + probe) & (slot_count_ - 1)];
-      std::uint64_t seen = slot.hash.load_acquire();
+      std::uint64_t seen = slot.hash.load_acquire();  // alone: only the hash itself is looked at
       if (seen == hash) return true;
       if (seen != 0) continue;
-      if (slot.hash.claim(seen, hash)) {
+      // alone: it only decides who writes the text; [name whole] publishes that
+      if (slot.hash.claim_acq_rel(seen, hash)) {
         write_text(slot, text, length);
         return true;
       }

@@ -24,6 +24,25 @@ inline constexpr std::uint64_t kPageOpen = ~std::uint64_t{0};  // record_count b
 inline constexpr std::uint64_t kNoFrame = ~std::uint64_t{0};   // no frame begins in the page
 inline constexpr std::uint32_t kGenerationMax = 65535;
 
+//      0                      4                      8
+//    ┌─────────────────────────────────────────────┐
+//   0│ sequence                 stored first (0)   │ ◀ [page reopened]: stored last, too
+//   8│ run id                                      │
+//  16│ lane                 │ epoch                │
+//  24│ generation           │ record bytes         │
+//  32│ first number                                │
+//  40│ record count             kPageOpen until …  │ ◀ [page sealed]
+//  48│ used bytes           │ gap reason           │
+//  56│ open ticks                                  │
+//  64│ close ticks                                 │
+//  72│ dropped before                              │
+//  80│ gap begin ticks                             │
+//  88│ gap end ticks                               │
+//  96│ stall ticks                                 │
+// 104│ first frame offset                          │
+// 112│ dropped total                               │
+// 120│ landed                                      │ ◀ [page landed]: whoever pulls pages
+//    └─────────────────────────────────────────────┘
 struct PageHeader {
   SharedWord<std::uint64_t> sequence;  // 1, 2, … within the lane; 0: empty or being reopened
   SharedWord<std::uint64_t> run_id;

@@ -15,6 +15,14 @@
 
 namespace tidemark {
 
+// A slot:
+//
+//   63                            32 31                             0
+//  ┌────────────────────────────────┬────────────────────────────────┐
+//  │ tag = mix32(position + 1 +     │ page index                     │
+//  │       spread of the index)     │                                │
+//  └────────────────────────────────┴────────────────────────────────┘
+//
 // Low half: the page index. High half: the position and a spread of the index, mixed. For one index
 // every position within 2^32 gives another word, so a slot of an earlier lap never matches; a
 // mixture of the bytes of two slots matches once in 2^32, which is why the sum is mixed: tags of
@@ -41,7 +49,8 @@ class PageRing {
     slots_[position & mask_].store_release(encode_slot(page, position));  // [page sent]
   }
   TM_DEVICE PageIndex receive(std::uint64_t position) const {
-    const auto slot = slots_[position & mask_].load_acquire();  // pairs with [page sent]
+    // pairs with [page sent] of a producer and [page handed] of the host
+    const auto slot = slots_[position & mask_].load_acquire();
     return decode_slot(slot, position);
   }
 

@@ -130,6 +130,7 @@ class RegionView {
   TM_DEVICE RegionHeader& header() const { return *reinterpret_cast<RegionHeader*>(base_); }
   // True when the run is aborted or nobody is left to read what it records.
   TM_DEVICE bool stop_requested() const {
+    // pairs with [run aborted] and [host gone]
     return header().host.abort.load_acquire() != 0 || header().device.host_gone.load_acquire() != 0;
   }
   TM_DEVICE const RegionLayout& layout() const { return layout_; }

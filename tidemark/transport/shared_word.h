@@ -54,35 +54,35 @@ class SharedWord {
   // For the word's writer: nobody else changes it.
   TM_DEVICE T load_own() const { return ref().load(kRelaxed); }
   TM_DEVICE T load_relaxed() const { return ref().load(kRelaxed); }
-  TM_DEVICE T load_acquire() const { return ref().load(kAcquire); }
+  TM_DEVICE T load_acquire() const { return ref().load(kAcquire); }  // caller's label
   TM_DEVICE void store_relaxed(T value) {
     before_shared_store();
     ref().store(value, kRelaxed);
   }
-  TM_DEVICE void store_release(T value) {
+  TM_DEVICE void store_release(T value) {  // caller's label
     before_shared_store();
-    ref().store(value, kRelease);
+    ref().store(value, kRelease);  // caller's label
   }
   // For the words of a page header between the page's fence and its release: stays behind what was
   // stored before the fence. A release per word would cost a fence each on CUDA.
-  TM_DEVICE void store_after_fence(T value) {
+  TM_DEVICE void store_after_fence(T value) {  // caller's label
     before_shared_store();
 #if defined(__CUDA_ARCH__)
     ref().store(value, kRelaxed);
 #else
-    ref().store(value, kRelease);
+    ref().store(value, kRelease);                                           // caller's label
 #endif
   }
 
   // For slots that several writers of one device may claim (the name table): true for the one that
   // got it; otherwise `seen` holds what stands there. At the scope of the device: over PCIe, a GPU
   // and a host cannot exclude each other.
-  TM_DEVICE bool claim(T& seen, T wanted) {
+  TM_DEVICE bool claim_acq_rel(T& seen, T wanted) {  // caller's label
 #if defined(__CUDA_ARCH__)
     cuda::atomic_ref<T, cuda::thread_scope_device> word(value_);
-    return word.compare_exchange_strong(seen, wanted, kAcqRel, kAcquire);
+    return word.compare_exchange_strong(seen, wanted, kAcqRel, kAcquire);  // caller's label
 #else
-    return ref().compare_exchange_strong(seen, wanted, kAcqRel, kAcquire);
+    return ref().compare_exchange_strong(seen, wanted, kAcqRel, kAcquire);  // caller's label
 #endif
   }
 
@@ -94,10 +94,20 @@ class SharedWord {
 static_assert(sizeof(SharedWord<std::uint64_t>) == 8 && sizeof(SharedWord<std::uint32_t>) == 4);
 static_assert(std::is_trivially_copyable_v<SharedWord<std::uint64_t>>);
 
-// The unit in which a record becomes visible. The high word carries the stamp: whoever sees the
-// stamp sees the quantum. On CUDA it is one 16-byte store. On the host it is two 8-byte stores, low
-// word first, each a plain mov on x86, and a race with a reader of an unpublished page is defined
-// behaviour. (One 16-byte vector store measured slower: the words must first be joined.)
+// The unit in which a record becomes visible:
+//
+//   127           112 111                          64 63                             0
+//  ┌─────────────────┬───────────────────────────────┬────────────────────────────────┐
+//  │ stamp =         │ payload, 48 bits              │ payload, 64 bits               │
+//  │ page generation │                               │                                │
+//  └─────────────────┴───────────────────────────────┴────────────────────────────────┘
+//   high word, stored last                            low word, stored first
+//
+// (In a frame it is 16 bytes of the frame, and the commit word takes the place of the stamps.)
+// Whoever sees the stamp sees the quantum. On CUDA it is one 16-byte store. On the host it is two
+// 8-byte stores, low word first, each a plain mov on x86, and a race with a reader of an
+// unpublished page is defined behaviour. (One 16-byte vector store measured slower: the words must
+// first be joined.)
 class SharedQuantum {
  public:
   TM_DEVICE TM_INLINE void store(std::uint64_t low, std::uint64_t high) {
@@ -105,7 +115,8 @@ class SharedQuantum {
     *reinterpret_cast<ulonglong2*>(words_) = make_ulonglong2(low, high);
 #else
     before_shared_store();
-    SharedRef<std::uint64_t>(words_[0]).store(low, kRelease);  // after [page reopened]
+    // [quantum begun]: whoever sees it also sees that the page was emptied, or reopened
+    SharedRef<std::uint64_t>(words_[0]).store(low, kRelease);
     before_shared_store();
     SharedRef<std::uint64_t>(words_[1]).store(high, kRelease);  // [quantum stamped]
 #endif

@@ -49,9 +49,9 @@ TEST(SharedWord, AReleasePublishesWhatWasStoredBeforeIt) {
 TEST(SharedWord, AFailedClaimTellsWhatStandsThere) {
   SharedWord<std::uint64_t> word{};
   std::uint64_t seen = 0;
-  EXPECT_TRUE(word.claim(seen, 5));
+  EXPECT_TRUE(word.claim_acq_rel(seen, 5));
   seen = 0;
-  EXPECT_FALSE(word.claim(seen, 6));
+  EXPECT_FALSE(word.claim_acq_rel(seen, 6));
   EXPECT_EQ(seen, 5u);
   EXPECT_EQ(word.load_own(), 5u);
 }
@@ -66,7 +66,7 @@ TEST(SharedWord, ExactlyOneOfManyThreadsClaimsAWord) {
       threads.emplace_back([&, id] {
         for (int i = 0; i < kWords; ++i) {
           std::uint64_t seen = 0;
-          if (words[i].claim(seen, id))
+          if (words[i].claim_acq_rel(seen, id))
             winners[i].fetch_add(1);
           else
             EXPECT_TRUE(seen >= 1 && seen <= 4);

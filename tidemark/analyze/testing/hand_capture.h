@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/sample_pages.h"
-#include "tests/temporary_directory.h"
 #include "tidemark/analyze/run_capture.h"
+#include "tidemark/base/testing/temporary_directory.h"
+#include "tidemark/capture/testing/sample_pages.h"
 #include "tidemark/session/runtime_lanes.h"
 
 namespace tidemark::samples {
@@ -29,8 +29,8 @@ class HandCapture {
 
   template <class R>
   void write(std::uint32_t lane, const R& record) {
-    CHECK(lane < records_.size());
-    CHECK(plan_.lanes[lane].record_bytes == R::kBytes);
+    TM_CHECK(lane < records_.size());
+    TM_CHECK(plan_.lanes[lane].record_bytes == R::kBytes);
     Stored stored(R::kBytes / 8);
     record.pack(stored.data());
     for (std::size_t i = 1; i < stored.size(); i += 2) stored[i] |= std::uint64_t{1} << 48;
@@ -55,7 +55,7 @@ class HandCapture {
                                    .runtime = config_};
     description.run.run_id = kRunId;
     description.run.platform = "sim";
-    CHECK(writer->append_text(ChunkType::kDescription, describe_capture(description)));
+    TM_CHECK(writer->append_text(ChunkType::kDescription, describe_capture(description)));
     std::vector<unsigned char> lane_bytes;
     for (LaneIndex lane = 0; lane < records_.size(); ++lane) {
       const LaneRecord record = append_lane(*writer, lane);
@@ -66,10 +66,10 @@ class HandCapture {
                          .finish_ticks = kLaunchTicks + 1'000'000,
                          .ticks_per_second = 1'000'000'000,
                          .anchors = {}};
-    CHECK(writer->append_text(ChunkType::kClock, describe_clock(clock)));
-    CHECK(writer->append_text(ChunkType::kNames, describe_names({})));
-    CHECK(writer->append_lanes(lane_bytes, false));
-    CHECK(writer->finish());
+    TM_CHECK(writer->append_text(ChunkType::kClock, describe_clock(clock)));
+    TM_CHECK(writer->append_text(ChunkType::kNames, describe_names({})));
+    TM_CHECK(writer->append_lanes(lane_bytes, false));
+    TM_CHECK(writer->finish());
     return RunCapture::open(directory.path()).value();
   }
 
@@ -109,7 +109,7 @@ class HandCapture {
         page.payload.insert(page.payload.end(), begin, begin + record_bytes);
       }
       page.header.used_bytes = static_cast<std::uint32_t>(page.payload.size());
-      CHECK(writer.append(page.delivery()));
+      TM_CHECK(writer.append(page.delivery()));
     }
     LaneRecord record{.plan = plan_.lanes[lane]};
     record.words.state = static_cast<std::uint32_t>(LaneState::kClosed);

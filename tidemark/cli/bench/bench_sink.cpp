@@ -74,7 +74,7 @@ MemorySink::MemorySink(std::uint32_t page_bytes, std::uint64_t keep_bytes)
       slots_(std::max(kMemoryBytes, keep_bytes + keep_bytes / 8) / slot_bytes_) {
   void* memory = ::mmap(nullptr, slots_ * slot_bytes_, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  CHECK(memory != MAP_FAILED);
+  TM_CHECK(memory != MAP_FAILED);
   ::madvise(memory, slots_ * slot_bytes_, MADV_HUGEPAGE);
   std::memset(memory, 0, slots_ * slot_bytes_);
   memory_ = static_cast<unsigned char*>(memory);

@@ -94,7 +94,7 @@ void run_parts(std::uint64_t count) {
   Worker<KernelList<NoWork>, SimEnv, SimBlock, Dumper>(
       memory, reinterpret_cast<RuntimeStatus*>(status.data()), kCore, 0)
       .run(block);
-  CHECK(memory.mailbox(kCore).finished.load_acquire() == count);
+  TM_CHECK(memory.mailbox(kCore).finished.load_acquire() == count);
 }
 
 // Instructions of one loop in a process of its own, as callgrind counts them.

@@ -30,7 +30,7 @@ double copy_gb_per_s(std::uint64_t source_bytes, std::uint32_t page_bytes, std::
   const auto map = [](std::uint64_t size) {
     void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    CHECK(memory != MAP_FAILED);
+    TM_CHECK(memory != MAP_FAILED);
     return static_cast<unsigned char*>(memory);
   };
   unsigned char* source = map(source_bytes);

@@ -37,6 +37,22 @@ struct Summary {
   std::string limited_by;
 };
 
+// One lane into memory that is always free.
+Expected<void> measure_bursts(const BenchOptions& memory, std::vector<double>& our_ns,
+                              std::vector<double>& their_ns) {
+  auto sink = make_bench_sink(memory);
+  if (!sink) return tl::unexpected(sink.error());
+  BenchOptions one_lane = memory;
+  one_lane.lanes = 1;
+  auto rig = RecorderRig::create(one_lane, sink->get(), sim_ticks_per_second());
+  if (!rig) return tl::unexpected(rig.error());
+  our_ns.push_back((*rig)->burst_ns_per_record());
+  their_ns.push_back(reference_ns_per_record(memory, (*rig)->pool_pages(),
+                                             static_cast<double>(sim_ticks_per_second()) / 1e9,
+                                             sink->get()));
+  return {};
+}
+
 Expected<Summary> measure(const BenchOptions& options) {
   Summary summary;
   std::vector<double> our_ns, their_ns, our_rate, their_rate;
@@ -75,16 +91,8 @@ Expected<Summary> measure(const BenchOptions& options) {
     if (auto done = measure_theirs(); !done) return tl::unexpected(done.error());
     if (!ours_first)
       if (auto done = measure_ours(); !done) return tl::unexpected(done.error());
-    auto sink = make_bench_sink(memory);
-    if (!sink) return tl::unexpected(sink.error());
-    BenchOptions one_lane = memory;
-    one_lane.lanes = 1;
-    auto rig = RecorderRig::create(one_lane, sink->get(), sim_ticks_per_second());
-    if (!rig) return tl::unexpected(rig.error());
-    our_ns.push_back((*rig)->burst_ns_per_record());
-    their_ns.push_back(reference_ns_per_record(memory, (*rig)->pool_pages(),
-                                               static_cast<double>(sim_ticks_per_second()) / 1e9,
-                                               sink->get()));
+    if (auto done = measure_bursts(memory, our_ns, their_ns); !done)
+      return tl::unexpected(done.error());
   }
   const auto rates = [&](double ns, double per_second) {
     return Rates{ns, per_second / 1e6, per_second * options.record_bytes / 1e9};

@@ -205,7 +205,7 @@ RecorderRig::Moved RecorderRig::drain_full_pages(std::uint32_t fills) {
   Moved moved;
   std::vector<Recorder<BenchSpan<32>, SimEnv>> recorders;
   const std::uint64_t per_page = plan_.layout.payload_bytes() / 32;
-  CHECK(options_.record_bytes == 32);
+  TM_CHECK(options_.record_bytes == 32);
   for (LaneIndex lane = 0; lane < options_.lanes; ++lane) recorders.emplace_back(&region_, lane);
   std::uint64_t number = 0;
   for (std::uint32_t fill = 0; fill < fills; ++fill) {

@@ -26,10 +26,10 @@ class SharedPages {
  public:
   explicit SharedPages(std::size_t bytes) : bytes_(bytes) {
     const int fd = ::memfd_create("tidemark-reference", MFD_CLOEXEC);
-    CHECK(fd >= 0);
-    CHECK(::ftruncate(fd, static_cast<off_t>(bytes)) == 0);
+    TM_CHECK(fd >= 0);
+    TM_CHECK(::ftruncate(fd, static_cast<off_t>(bytes)) == 0);
     void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-    CHECK(base != MAP_FAILED);
+    TM_CHECK(base != MAP_FAILED);
     ::close(fd);
     base_ = static_cast<unsigned char*>(base);
   }

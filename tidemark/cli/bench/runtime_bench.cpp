@@ -33,7 +33,7 @@ class BenchMemory {
   explicit BenchMemory(const RuntimeConfig& config) : layout_(lay_out(config)) {
     base_ = ::mmap(nullptr, layout_.total_bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    CHECK(base_ != MAP_FAILED);
+    TM_CHECK(base_ != MAP_FAILED);
     auto* bytes = static_cast<unsigned char*>(base_);
     for (const std::uint32_t ring : {0u, 1u}) {
       const RingLayout& place = layout_.rings[ring];

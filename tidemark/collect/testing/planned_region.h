@@ -17,7 +17,7 @@ class PlannedRegion {
  public:
   explicit PlannedRegion(const RegionRequest& request) {
     auto planned = plan_region(request);
-    CHECK(planned.has_value());
+    TM_CHECK(planned.has_value());
     plan_ = std::move(*planned);
     const std::uint64_t bytes = plan_.layout.total_bytes;
     memory_.reset(static_cast<unsigned char*>(std::aligned_alloc(4096, bytes)));

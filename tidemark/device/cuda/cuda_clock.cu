@@ -21,10 +21,10 @@ struct ClockTalk {
 __global__ void answer_clock(ClockTalk* talk) {
   const std::uint64_t begin_ticks = CudaEnv::now_ticks();
   for (std::uint64_t number = 1; number <= kQuestions; ++number) {
-    while (talk->question.load_acquire() < number)
+    while (talk->question.load_acquire() < number)  // pairs with [clock asked]
       if (CudaEnv::now_ticks() - begin_ticks > kPatienceNs) return;
     talk->ticks.store_relaxed(CudaEnv::now_ticks());
-    talk->answer.store_release(number);
+    talk->answer.store_release(number);  // [clock answered]
   }
 }
 
@@ -37,8 +37,8 @@ std::uint64_t real_ns() {
 
 bool ask(ClockTalk* talk, std::uint64_t number, ClockSample& sample) {
   const std::uint64_t before_ns = monotonic_ns();
-  talk->question.store_release(number);
-  while (talk->answer.load_acquire() < number)
+  talk->question.store_release(number);         // [clock asked]
+  while (talk->answer.load_acquire() < number)  // pairs with [clock answered]
     if (monotonic_ns() - before_ns > kPatienceNs) return false;
   const std::uint64_t after_ns = monotonic_ns();
   sample = {.device_ticks = talk->ticks.load_relaxed(),

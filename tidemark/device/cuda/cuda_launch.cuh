@@ -30,7 +30,7 @@ class CudaLaunch {
   template <class Args>
   [[nodiscard]] Args args() const {
     static_assert(std::is_trivially_copyable_v<Args>);
-    CHECK(args_.size() == sizeof(Args));
+    TM_CHECK(args_.size() == sizeof(Args));
     Args args;
     std::memcpy(&args, args_.data(), sizeof(Args));
     return args;
@@ -48,7 +48,8 @@ class CudaLaunch {
 
   // A number for whoever launched the program.
   void note_figure(std::uint32_t index, double value) {
-    CHECK(index < kFiguresMax);
+    TM_CHECK(index < kFiguresMax);
+    // alone: one word
     words_->figures[index].store_release(std::bit_cast<std::uint64_t>(value));
   }
 

@@ -18,7 +18,7 @@ std::map<std::string, CudaProgram, std::less<>>& cuda_programs() {
 }  // namespace
 
 void register_cuda_program(std::string_view name, CudaProgram program) {
-  CHECK(name.size() < kProgramNameBytes);
+  TM_CHECK(name.size() < kProgramNameBytes);
   cuda_programs()[std::string(name)] = program;
 }
 

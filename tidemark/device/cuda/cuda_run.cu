@@ -80,7 +80,7 @@ class CudaRunner {
     anchor.host_ns.store_relaxed(sample.host_ns);
     anchor.real_ns.store_relaxed(sample.real_ns);
     anchor.uncertainty_ns.store_relaxed(sample.uncertainty_ns);
-    words().anchor_count.store_release(number + 1);
+    words().anchor_count.store_release(number + 1);  // [anchor noted]
     last_sample_ = sample;
     return true;
   }
@@ -93,20 +93,21 @@ class CudaRunner {
   bool calibrate() {
     double ns_per_record = 0;
     if (!calibrate_cuda_recorder(check_, stream_, ns_per_record)) return false;
+    // alone: one word
     words().figures[kFigureNsPerRecord].store_release(std::bit_cast<std::uint64_t>(ns_per_record));
     return true;
   }
 
   bool launch() {
     launch_ = std::make_unique<CudaLaunch>(&check_, for_kernels_, &words(), run_.args, stream_);
-    words().launch_ticks.store_release(ticks_now());
+    words().launch_ticks.store_release(ticks_now());  // alone: one word
     return run_.program(*launch_);
   }
 
   bool wait() {
     const bool ended = puller_ ? pull_until_the_end()
                                : check_(cudaStreamSynchronize(stream_), "the program's kernel");
-    words().finish_ticks.store_release(ticks_now());
+    words().finish_ticks.store_release(ticks_now());  // alone: one word
     if (ended) launch_->finish();
     return ended;
   }
@@ -137,8 +138,9 @@ class CudaRunner {
   // in the region by then. A host says when it has given up. Where it is gone, nobody reads before
   // this process has ended, and the newest rescue is the best one.
   bool rescue_if_needed() {
+    // pairs with [rescue asked]
     if (region_.header().host.rescue.load_acquire() != 0) return rescue_at_last();
-    if (words().host_gone.load_acquire() == 0) return true;
+    if (words().host_gone.load_acquire() == 0) return true;  // pairs with [host gone]
     const std::uint64_t now_ns = monotonic_ns();
     if (next_rescue_ns_ == 0) next_rescue_ns_ = now_ns + kOrphanGraceNs;
     if (now_ns < next_rescue_ns_) return true;

@@ -98,10 +98,10 @@ bool PagePuller::land() {
       std::uint64_t& position = forwarded_[item.lane];
       if (item.page < region_.layout().shape.page_count) {
         PageHeader& header = region_.page(item.page);
-        header.landed.store_release(header.sequence.load_relaxed());
+        header.landed.store_release(header.sequence.load_relaxed());  // [page landed]
       }
       region_.full_ring(item.lane).send(position, item.page);
-      region_.published_word(item.lane).store_release(++position);
+      region_.published_word(item.lane).store_release(++position);  // [page published]
     }
     events_.push_back(flights_.front().landed);
     flights_.pop_front();
@@ -116,6 +116,7 @@ bool PagePuller::take_off() {
   for (std::uint32_t looked = 0; looked < shape.max_lanes && flight.items.size() < kFlightPages;
        ++looked) {
     const LaneIndex lane = next_lane_;
+    // pairs with [page published]
     const std::uint64_t published = outbox_.published_word(lane).load_acquire();
     while (taken_[lane] < published && flight.items.size() < kFlightPages) {
       const PageIndex page = outbox_.full_ring(lane).receive(taken_[lane]);
@@ -203,9 +204,11 @@ std::vector<PageIndex> PagePuller::unpublished_pages() const {
   std::vector<PageIndex> pages;
   for (LaneIndex lane = 0; lane < shape.max_lanes; ++lane) {
     const LaneEntry& entry = region_.lane(lane);
-    const std::uint64_t open_page = entry.words.open_page_index.load_acquire();
+    // The state first: a lane that is open has said which page it fills. pairs with [lane opened]
     const bool opened =
         entry.words.state.load_acquire() != static_cast<std::uint32_t>(LaneState::kUnopened);
+    // pairs with [open page named]
+    const std::uint64_t open_page = entry.words.open_page_index.load_acquire();
     const bool keeps = entry.plan.overflow == static_cast<std::uint16_t>(Overflow::kKeepLast);
     if (!opened) continue;
     if (keeps)
@@ -246,7 +249,7 @@ void PagePuller::put_page(PageIndex page, std::size_t slot) {
   PageHeaderImage header;
   std::memcpy(&header, first, sizeof(header));
   auto* words = reinterpret_cast<SharedWord<std::uint64_t>*>(region_.page_base(page));
-  words[0].store_release(0);
+  words[0].store_release(0);  // alone: all stores below are releases, so they come behind it
   const std::uint64_t sequence = staging_.before[slot];
   if (sequence == 0 || staging_.after[slot] != sequence || header.sequence != sequence) return;
   const std::span payload(second + kPageHeaderBytes, page_bytes - kPageHeaderBytes);
@@ -264,8 +267,9 @@ void PagePuller::put_page(PageIndex page, std::size_t slot) {
   }
   std::uint64_t image[kPageHeaderBytes / 8];
   std::memcpy(image, &header, sizeof(image));
+  // [page emptied]
   for (std::uint32_t i = 1; i < kPageHeaderBytes / 8; ++i) words[i].store_release(image[i]);
-  words[0].store_release(sequence);
+  words[0].store_release(sequence);  // [page reopened]
 }
 
 // What is published when this begins. A kernel that goes on publishes more; nobody waits for that.
@@ -273,7 +277,7 @@ bool PagePuller::pull_published() {
   const RegionShape& shape = region_.layout().shape;
   std::vector<std::uint64_t> goal;
   for (LaneIndex lane = 0; lane < shape.max_lanes; ++lane)
-    goal.push_back(outbox_.published_word(lane).load_acquire());
+    goal.push_back(outbox_.published_word(lane).load_acquire());  // pairs with [page published]
   const auto reached = [&] {
     for (LaneIndex lane = 0; lane < shape.max_lanes; ++lane)
       if (taken_[lane] < goal[lane]) return false;

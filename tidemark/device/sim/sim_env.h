@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "tidemark/base/fault_point.h"
+#include "tidemark/base/fault_plan.h"
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/base/spin_once.h"
 

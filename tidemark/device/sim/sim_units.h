@@ -19,7 +19,7 @@ namespace tidemark {
 
 // The threads that run one kernel: here, one. Kernels record their own marks and counters with
 // block.recorder().
-template <class Env>
+template <DeviceEnv Env>
 class BasicSimBlock : public SoloBlock {
  public:
   BasicSimBlock() = default;
@@ -39,7 +39,7 @@ class BasicSimBlock : public SoloBlock {
 using SimBlock = BasicSimBlock<SimEnv>;
 
 // Builds the graph of a workload with a strategy; on the host or on the device.
-template <class Workload, class Strategy, class Env = SimEnv, class Watch>
+template <class Workload, class Strategy, UnitEnv Env = SimEnv, GraphWatch Watch>
 void orchestrate_here(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch) {
   Orchestrator<typename Workload::Kernels, Env, Strategy, Watch> orchestrator(memory, status,
                                                                               watch);
@@ -49,6 +49,7 @@ void orchestrate_here(const RuntimeMemory& memory, RuntimeStatus* status, Watch&
 // A launch is over when every unit is there, as with a persistent kernel.
 inline void await_units(RuntimeStatus* status, const UnitCounts& units) {
   for (std::uint32_t unit = 1; unit < units.total(); ++unit)
+    // pairs with [unit state]
     for (std::uint32_t round = 0; unit_lines(status)[unit].state.load_acquire() ==
                                   static_cast<std::uint32_t>(UnitState::kNotStarted);
          ++round)
@@ -56,7 +57,7 @@ inline void await_units(RuntimeStatus* status, const UnitCounts& units) {
 }
 
 // Without a region nothing is recorded. Env: SimEnv, or one of a test that watches it.
-template <class Workload, class Env = SimEnv, class Watch, class Stopped>
+template <class Workload, UnitEnv Env = SimEnv, GraphWatch Watch, class Stopped>
 void run_sim_units(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch,
                    const Stopped& stopped, const RegionView* region = nullptr) {
   const RuntimeConfig& config = memory.config();
@@ -94,6 +95,7 @@ void run_sim_units(const RuntimeMemory& memory, RuntimeStatus* status, Watch& wa
   }
   sim_unit = 0;
   for (auto& unit : units) unit.join();
+  // alone: one word
   if (config.build == BuildKind::kHostBuild) status->end_ticks.store_release(SimEnv::now_ticks());
 }
 

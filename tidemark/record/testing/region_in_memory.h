@@ -54,7 +54,7 @@ class RegionInMemory {
                             .page_bytes = options.page_bytes,
                             .page_count = options.page_count,
                             .name_slots = 16};
-    CHECK(is_possible(shape));
+    TM_CHECK(is_possible(shape));
     const RegionLayout layout = lay_out(shape);
     memory_.reset(static_cast<unsigned char*>(std::aligned_alloc(4096, layout.total_bytes)));
     std::memset(memory_.get(), 0, layout.total_bytes);

@@ -16,6 +16,7 @@ struct YieldEnv {
   static std::uint64_t now_ticks() {
     return static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
   }
+  static std::uint64_t ordered_ticks() { return now_ticks(); }
   static void pause(std::uint32_t) { std::this_thread::yield(); }
   static void take_turn(std::uint32_t) { std::this_thread::yield(); }
   static void wait_for_space(std::uint32_t) { std::this_thread::yield(); }

@@ -43,7 +43,7 @@ class SimMachine {
     layout_ = lay_out(config);
     base_ = ::mmap(nullptr, layout_.total_bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    CHECK(base_ != MAP_FAILED);
+    TM_CHECK(base_ != MAP_FAILED);
     status_memory_.resize(status_bytes(config.units()) / sizeof(UnitProgress) + 1);
     // Also what lies between the elements: the status stands over them.
     std::memset(static_cast<void*>(status_memory_.data()), 0,

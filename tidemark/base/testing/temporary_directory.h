@@ -26,7 +26,7 @@ class TemporaryDirectory {
   // The name has a tag by which `./dev test` knows what its tests have left behind.
   explicit TemporaryDirectory(const std::string& where = environment("TMPDIR", "/tmp")) {
     std::string path = where + "/tidemark-test-" + environment("TIDEMARK_TEST_TAG", "") + "XXXXXX";
-    CHECK(::mkdtemp(path.data()) != nullptr);
+    TM_CHECK(::mkdtemp(path.data()) != nullptr);
     path_ = path;
   }
   ~TemporaryDirectory() {
@@ -52,7 +52,7 @@ inline void write_bytes(const std::string& path, const std::vector<unsigned char
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(reinterpret_cast<const char*>(bytes.data()),
              static_cast<std::streamsize>(bytes.size()));
-  CHECK(file.good());
+  TM_CHECK(file.good());
 }
 
 }  // namespace tidemark::samples

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/sample_recording.h"
 #include "tidemark/capture/capture_writer.h"
+#include "tidemark/capture/testing/sample_recording.h"
 
 namespace tidemark::samples {
 
@@ -68,13 +68,13 @@ inline LanePlan record_lane(const std::string& producer = "worker") {
 inline void write_page_capture(const std::string& path, std::uint64_t pages,
                                std::uint32_t spans_per_page) {
   auto writer = CaptureWriter::create(path, kRunId).value();
-  CHECK(writer->append_text(ChunkType::kDescription, "{\"the\": \"description\"}"));
+  TM_CHECK(writer->append_text(ChunkType::kDescription, "{\"the\": \"description\"}"));
   for (std::uint64_t sequence = 1; sequence <= pages; ++sequence)
     for (std::uint32_t lane = 0; lane < 2; ++lane)
-      CHECK(writer->append(make_page(lane, sequence, spans_per_page).delivery()));
-  CHECK(writer->append_text(ChunkType::kNames, "{}"));
-  CHECK(writer->append_lanes(std::vector<unsigned char>(2 * sizeof(LaneRecord), 0), false));
-  CHECK(writer->finish());
+      TM_CHECK(writer->append(make_page(lane, sequence, spans_per_page).delivery()));
+  TM_CHECK(writer->append_text(ChunkType::kNames, "{}"));
+  TM_CHECK(writer->append_lanes(std::vector<unsigned char>(2 * sizeof(LaneRecord), 0), false));
+  TM_CHECK(writer->finish());
 }
 
 }  // namespace tidemark::samples

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tidemark/base/fault_point.h"
+#include "tidemark/base/fault_plan.h"
 
 #include <sys/mman.h>
 #include <sys/wait.h>

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/sample_recording.h"
-#include "tests/temporary_directory.h"
+#include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/capture/capture_writer.h"
+#include "tidemark/capture/testing/sample_recording.h"
 #include "tidemark/session/description.h"
 #include "tidemark/session/report_lanes.h"
 
@@ -54,7 +54,7 @@ inline SampleRun write_sample_run(const std::string& directory,
   const RegionPlan plan = plan_sample(options.page_bytes);
   CaptureDescription description = sample_description(plan);
   if (options.late_lanes) description.lanes.assign(plan.lanes.size(), LanePlan{});
-  CHECK(writer->append_text(ChunkType::kDescription, describe_capture(description)));
+  TM_CHECK(writer->append_text(ChunkType::kDescription, describe_capture(description)));
   SampleRecording recording(*writer, options);
   SampleRun run{.report = sample_report(),
                 .accepted = recording.accepted(),
@@ -63,15 +63,15 @@ inline SampleRun write_sample_run(const std::string& directory,
                        .finish_ticks = SampleEnv::ticks,
                        .ticks_per_second = run.report.ticks_per_second,
                        .anchors = run.report.anchors};
-  CHECK(writer->append_text(ChunkType::kClock, describe_clock(clock)));
-  CHECK(writer->append_text(ChunkType::kNames, describe_names(run.names)));
-  CHECK(writer->append_lanes(recording.lane_records(), false));
-  CHECK(writer->finish());
+  TM_CHECK(writer->append_text(ChunkType::kClock, describe_clock(clock)));
+  TM_CHECK(writer->append_text(ChunkType::kNames, describe_names(run.names)));
+  TM_CHECK(writer->append_lanes(recording.lane_records(), false));
+  TM_CHECK(writer->finish());
   for (LaneIndex lane = 0; lane < plan.lanes.size(); ++lane)
     run.report.lanes.push_back(report_lane(lane, plan.lanes[lane],
                                            recording.leftovers().words[lane],
                                            recording.ledgers()[lane].counts()));
-  CHECK(write_run_report(directory, run.report));
+  TM_CHECK(write_run_report(directory, run.report));
   return run;
 }
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a unit of the runtime asks of its device, besides what the recorder does: how it waits for
+// other units, and sleeps until one wakes it.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include "tidemark/record/device_env.h"
+#include "tidemark/runtime/device_word.h"
+
+namespace tidemark {
+
+template <class Env>
+concept UnitEnv = DeviceEnv<Env> && requires(std::uint32_t round, DeviceWord<std::uint32_t>& word) {
+  { Env::ordered_ticks() } -> std::same_as<std::uint64_t>;  // not before what the unit has seen
+  Env::take_turn(round);                                    // the other one may want the processor
+  Env::wait_for_space(round);                               // nobody wakes it
+  Env::sleep(word, round);  // until the word is woken or is not `round` any more, or for a while
+  Env::wake(word);
+};
+
+}  // namespace tidemark
