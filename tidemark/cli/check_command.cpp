@@ -47,11 +47,11 @@ int check(const std::string& named) {
 
 }  // namespace
 
-void add_check_command(CLI::App& app, Outcome& outcome) {
-  auto* command = app.add_subcommand("check", "Verify a run: ledger, checksums, stamps, content");
+void add_check_command(Command& program) {
+  Command& command = program.command("check", "Verify a run: ledger, checksums, stamps, content");
   auto run = std::make_shared<std::string>();
-  command->add_option("run", *run, "Directory of the run (default: the newest in outputs/)");
-  command->callback([run, &outcome] { outcome.exit_code = check(*run); });
+  command.option("run", run.get(), "Directory of the run (default: the newest in outputs/)");
+  command.run = [run] { return check(*run); };
 }
 
 }  // namespace tidemark::cli

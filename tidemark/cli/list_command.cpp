@@ -33,7 +33,7 @@ const char* flag_of(StreamId stream) {
   return "";
 }
 
-void print_list() {
+int print_list() {
   print("workloads\n");
   for (const auto& workload : workloads()) {
     print("  {:<20} {}\n", workload.name, workload.description);
@@ -64,13 +64,13 @@ void print_list() {
           fmt::format("{} {}", platform_of(DeviceKind::kCuda).name, gpu.number), gpu.name,
           gpu.multiprocessors, static_cast<double>(gpu.memory_bytes) / (1 << 30), gpu.compute_major,
           gpu.compute_minor);
+  return 0;
 }
 
 }  // namespace
 
-void add_list_command(CLI::App& app, Outcome&) {
-  auto* command = app.add_subcommand("list", "Workloads, cases, platforms, streams, devices");
-  command->callback(print_list);
+void add_list_command(Command& program) {
+  program.command("list", "Workloads, cases, platforms, streams, devices").run = print_list;
 }
 
 }  // namespace tidemark::cli

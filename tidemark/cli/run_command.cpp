@@ -58,12 +58,13 @@ int run(const RunOptions& options) {
 
 }  // namespace
 
-void add_run_command(CLI::App& app, Outcome& outcome) {
-  auto* command = app.add_subcommand("run", "Run a workload and record it");
+void add_run_command(Command& program) {
+  Command& command = program.command("run", "Run a workload and record it");
   auto options = std::make_shared<RunOptions>();
-  bind_run_options(*command, *options);
-  add_file_mode_option(*command);
-  command->callback([options, &outcome] { outcome.exit_code = run(*options); });
+  bind_run_options(command, *options);
+  command.group.clear();
+  add_file_mode_option(command);
+  command.run = [options] { return run(*options); };
 }
 
 }  // namespace tidemark::cli

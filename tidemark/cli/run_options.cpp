@@ -85,98 +85,59 @@ Expected<double> parse_rate(const std::string& text) {
   return rate;
 }
 
-void bind_recorder_options(CLI::App& command, RunOptions& options) {
+void bind_recorder_options(Command& command, RunOptions& options) {
   RunRequest& request = options.request;
-  const char* group = "Recorder";
-  command
-      .add_option("--policy", options.policies,
-                  "[STREAM=]wait|drop|keep-last; may be given several times")
-      ->group(group);
-  command.add_option("--keep-pages", request.keep_pages, "Pages a keep-last lane owns (>= 2)")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--page-bytes", request.page_bytes, "Bytes of one page")
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option("--pool-bytes", request.pool_bytes,
-                  "Bytes of the shared page pool; 0 sizes it to the lanes")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--drain-threads", request.drain_threads, "Threads that drain pages")
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option("--drain-timeout-ms", request.drain_timeout_ms,
-                  "A waiting producer gives up when nothing at all was drained for so long")
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option(
-          "--op-timeout-ms", request.op_timeout_ms,
-          fmt::format("Limit for the whole launch; 0: none (default: none on simulated platforms, "
-                      "{} on CUDA)",
-                      platform_of(DeviceKind::kCuda).op_timeout_ms))
-      ->group(group);
-  command
-      .add_option("--export-limit", options.export_limit,
-                  "Records above which a JSON artifact is written only on request")
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option("--inject", options.injections,
-                  "Faults for tests: drain_pause_ms=N (once), drain_slow=N (microseconds per "
-                  "page), drain_stop, no_hold (the device goes on while it is collected), "
-                  "capture_limit=N (bytes of a full disk); "
-                  "crash|kill|hang|stop@POINT:N, the Nth time a process comes to "
-                  "page_switch, publish, before_commit, mid_payload, flush (device), drain, "
-                  "recovery, export, report (host)")
-      ->group(group);
+  command.group = "Recorder";
+  command.option("--policy", &options.policies,
+                 "[STREAM=]wait|drop|keep-last; may be given several times");
+  command.option("--keep-pages", &request.keep_pages, "Pages a keep-last lane owns (>= 2)",
+                 kShowsDefault);
+  command.option("--page-bytes", &request.page_bytes, "Bytes of one page", kShowsDefault);
+  command.option("--pool-bytes", &request.pool_bytes,
+                 "Bytes of the shared page pool; 0 sizes it to the lanes", kShowsDefault);
+  command.option("--drain-threads", &request.drain_threads, "Threads that drain pages",
+                 kShowsDefault);
+  command.option("--drain-timeout-ms", &request.drain_timeout_ms,
+                 "A waiting producer gives up when nothing at all was drained for so long",
+                 kShowsDefault);
+  command.option(
+      "--op-timeout-ms", &request.op_timeout_ms,
+      fmt::format("Limit for the whole launch; 0: none (default: none on simulated platforms, "
+                  "{} on CUDA)",
+                  platform_of(DeviceKind::kCuda).op_timeout_ms));
+  command.option("--export-limit", &options.export_limit,
+                 "Records above which a JSON artifact is written only on request", kShowsDefault);
+  command.option("--inject", &options.injections,
+                 "Faults for tests: drain_pause_ms=N (once), drain_slow=N (microseconds per "
+                 "page), drain_stop, no_hold (the device goes on while it is collected), "
+                 "capture_limit=N (bytes of a full disk); "
+                 "crash|kill|hang|stop@POINT:N, the Nth time a process comes to "
+                 "page_switch, publish, before_commit, mid_payload, flush (device), drain, "
+                 "recovery, export, report (host)");
 }
 
-void bind_synthetic_options(CLI::App& command, RunOptions& options) {
+void bind_synthetic_options(Command& command, RunOptions& options) {
   SyntheticOptions& synthetic = options.synthetic;
-  const char* group = "synthetic_producer";
-  command.add_option("--lanes", synthetic.lanes, "Producers, one lane each")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--record-bytes", synthetic.record_bytes, "32, 64 or 128")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--rate", options.rate, "Records per second and lane, or max")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--seconds", synthetic.seconds, "How long to write")->group(group);
-  command
-      .add_option("--records", synthetic.records,
-                  "How many to write per lane (default 1000000 without --seconds)")
-      ->group(group);
-  command.add_flag("--burst", synthetic.burst, "Eight pages at full speed, then silence")
-      ->group(group);
-  command
-      .add_option("--writing-lanes", synthetic.writing_lanes,
-                  "Only the first N lanes write; the others stay empty")
-      ->group(group);
-  command
-      .add_option("--frame-bytes", synthetic.frame_bytes,
-                  "Each lane also writes frames of up to so many bytes")
-      ->group(group);
-  command
-      .add_flag("--one-thread", synthetic.one_thread,
-                "CUDA: a lane is written by one thread instead of a warp")
-      ->group(group);
-  command
-      .add_option("--hang-after", synthetic.hang_after,
-                  "Each lane writes so many records, then never returns (use --op-timeout-ms)")
-      ->group(group);
-  command
-      .add_flag("--ignore-abort", synthetic.ignore_abort,
-                "The lanes go on when the run is to end, as a kernel in a loop does")
-      ->group(group);
-  command
-      .add_option("--accepted-counts", synthetic.accepted_counts,
-                  "A file in which each lane counts what was accepted (16 bytes per lane)")
-      ->group(group);
+  command.group = "synthetic_producer";
+  command.option("--lanes", &synthetic.lanes, "Producers, one lane each", kShowsDefault);
+  command.option("--record-bytes", &synthetic.record_bytes, "32, 64 or 128", kShowsDefault);
+  command.option("--rate", &options.rate, "Records per second and lane, or max", kShowsDefault);
+  command.option("--seconds", &synthetic.seconds, "How long to write");
+  command.option("--records", &synthetic.records,
+                 "How many to write per lane (default 1000000 without --seconds)");
+  command.flag("--burst", &synthetic.burst, "Eight pages at full speed, then silence");
+  command.option("--writing-lanes", &synthetic.writing_lanes,
+                 "Only the first N lanes write; the others stay empty");
+  command.option("--frame-bytes", &synthetic.frame_bytes,
+                 "Each lane also writes frames of up to so many bytes");
+  command.flag("--one-thread", &synthetic.one_thread,
+               "CUDA: a lane is written by one thread instead of a warp");
+  command.option("--hang-after", &synthetic.hang_after,
+                 "Each lane writes so many records, then never returns (use --op-timeout-ms)");
+  command.flag("--ignore-abort", &synthetic.ignore_abort,
+               "The lanes go on when the run is to end, as a kernel in a loop does");
+  command.option("--accepted-counts", &synthetic.accepted_counts,
+                 "A file in which each lane counts what was accepted (16 bytes per lane)");
 }
 
 // The case that is asked for, by name; the first one if none is.
@@ -251,26 +212,24 @@ Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, RunRequest& reque
 
 }  // namespace
 
-void bind_run_options(CLI::App& command, RunOptions& options) {
-  command.add_option("workload", options.workload, "See 'tidemark list'")->required();
-  command.add_option("--case", options.case_name, "Case of the workload (default: its first)");
-  command.add_option("-p,--platform", options.platform, "See 'tidemark list'")
-      ->capture_default_str();
-  command.add_option("-d,--device", options.device, "Device number")->capture_default_str();
-  command
-      .add_option("--isolation", options.isolation,
-                  "process: the device is a process of its own; thread: for sanitizers and "
-                  "debuggers")
-      ->capture_default_str();
-  command.add_option("--seed", options.seed, "Seed of everything random")->capture_default_str();
-  command.add_flag("--json", options.json, "Print run.json instead of the summary");
-  command.add_option("--output-prefix", options.output_prefix,
-                     "Directory of the run (default outputs/<workload>_<case>_<time>)");
-  command.add_flag("--force", options.force, "Replace the run in --output-prefix");
-  command.add_flag("--no-sync", options.no_sync,
-                   "Do not wait at the end until the files are on stable storage");
-  command.add_flag("--no-check", options.no_check,
-                   "Do not compare the results with the golden reference");
+void bind_run_options(Command& command, RunOptions& options) {
+  command.option("workload", &options.workload, "See 'tidemark list'", {.required = true});
+  command.option("--case", &options.case_name, "Case of the workload (default: its first)");
+  command.option("-p,--platform", &options.platform, "See 'tidemark list'", kShowsDefault);
+  command.option("-d,--device", &options.device, "Device number", kShowsDefault);
+  command.option("--isolation", &options.isolation,
+                 "process: the device is a process of its own; thread: for sanitizers and "
+                 "debuggers",
+                 kShowsDefault);
+  command.option("--seed", &options.seed, "Seed of everything random", kShowsDefault);
+  command.flag("--json", &options.json, "Print run.json instead of the summary");
+  command.option("--output-prefix", &options.output_prefix,
+                 "Directory of the run (default outputs/<workload>_<case>_<time>)");
+  command.flag("--force", &options.force, "Replace the run in --output-prefix");
+  command.flag("--no-sync", &options.no_sync,
+               "Do not wait at the end until the files are on stable storage");
+  command.flag("--no-check", &options.no_check,
+               "Do not compare the results with the golden reference");
   bind_stream_options(command, options.streams);
   bind_dump_options(command, options.dump);
   bind_runtime_options(command, options.runtime);

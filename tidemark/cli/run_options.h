@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "tidemark/base/command.h"
 #include "tidemark/cli/dump_options.h"
 #include "tidemark/cli/runtime_options.h"
 #include "tidemark/cli/stream_options.h"
@@ -40,7 +39,7 @@ struct RunOptions {
   SyntheticOptions synthetic;
 };
 
-void bind_run_options(CLI::App& command, RunOptions& options);
+void bind_run_options(Command& command, RunOptions& options);
 // Checks and translates; the error names the flag.
 Expected<RunRequest> make_request(const RunOptions& options);
 

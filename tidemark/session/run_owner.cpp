@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace tidemark {
 namespace {

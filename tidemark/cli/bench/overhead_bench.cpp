@@ -129,7 +129,10 @@ void print_table(const OverheadBenchOptions& options, const std::vector<Measured
 
 }  // namespace
 
-int bench_overhead(const OverheadBenchOptions& options) {
+int bench_overhead(const OverheadBenchOptions& asked) {
+  OverheadBenchOptions options = asked;
+  if (options.case_name.empty() && options.workload == "paged_attention")
+    options.case_name = "Case2";
   const ScratchDirectory scratch(options.directory);
   if (!scratch.made())
     return report_error({ErrorKind::kFile, fmt::format("--dir {}: cannot make a directory there",

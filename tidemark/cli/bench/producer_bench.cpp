@@ -159,6 +159,7 @@ double median(std::vector<double> values) {
 }
 
 int bench_producer(const BenchOptions& options) {
+  if (options.disabled) return bench_disabled(options);
   if (options.rounds < 5)
     return report_error({ErrorKind::kUsage, "--rounds: a median needs at least 5"});
   if (options.record_bytes != 32 && options.record_bytes != 64 && options.record_bytes != 128)
