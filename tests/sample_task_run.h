@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "tidemark/session/register_workload.h"
 #include "tidemark/session/run_session.h"
 #include "tidemark/session/runtime_lanes.h"
 #include "workloads/vector_example.h"

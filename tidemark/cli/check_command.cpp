@@ -6,8 +6,7 @@
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
-#include "workloads/synthetic_content.h"
-#include "workloads/synthetic_producer.h"
+#include "tidemark/session/workload_entry.h"
 
 namespace tidemark::cli {
 namespace {
@@ -17,9 +16,8 @@ int check(const std::string& named) {
   if (!directory) return report_error(directory.error());
   const auto report = read_run_report(*directory);
   if (!report) return report_error(report.error());
-  const ContentCheck content = report->workload == kSyntheticProducer
-                                   ? ContentCheck(&verify_synthetic_page)
-                                   : ContentCheck();
+  const WorkloadEntry* workload = find_registered_workload(report->workload);
+  const ContentCheck content = workload == nullptr ? ContentCheck() : workload->verify_page;
   const auto result = check_run(*directory, content);
   if (!result) return report_error(result.error());
   const LaneCounts& counted = result->counted;

@@ -10,7 +10,7 @@
 #include "tidemark/device/platform_table.h"
 #include "tidemark/runtime/build_strategy.h"
 #include "tidemark/schema/stream_registry.h"
-#include "workloads/workload_table.h"
+#include "tidemark/session/workload_entry.h"
 
 namespace tidemark::cli {
 namespace {
@@ -35,7 +35,7 @@ const char* flag_of(StreamId stream) {
 
 int print_list() {
   print("workloads\n");
-  for (const auto& workload : workloads()) {
+  for (const auto& workload : registered_workloads()) {
     print("  {:<20} {}\n", workload.name, workload.description);
     std::string cases;
     for (const auto& one : workload.cases)

@@ -14,7 +14,7 @@
 #include "tidemark/export/export_run.h"
 #include "tidemark/session/recover.h"
 #include "tidemark/session/stale_regions.h"
-#include "workloads/synthetic_producer.h"
+#include "tidemark/session/workload_entry.h"
 
 namespace tidemark::cli {
 namespace {
@@ -40,7 +40,7 @@ int recover(const RecoverArgs& args) {
   options.export_artifacts = [&](const std::string& path, RunReport& report) {
     return export_automatically(
         path, report,
-        {.limit = args.export_limit, .only_on_request = report.workload == kSyntheticProducer});
+        {.limit = args.export_limit, .only_on_request = exports_on_request(report.workload)});
   };
   const auto result = recover_run(*directory, options);
   if (!result) return report_error(result.error());

@@ -19,7 +19,8 @@
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
-#include "tidemark/session/workload.h"
+#include "tidemark/session/replay_task.h"
+#include "tidemark/session/workload_entry.h"
 
 namespace tidemark::cli {
 namespace {

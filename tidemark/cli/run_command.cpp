@@ -33,7 +33,7 @@ int run(const RunOptions& options) {
   if (request->isolation == Isolation::kProcess)
     if (auto started = Supervisor::start(); !started) return report_error(started.error());
   const ExportOptions exports{.limit = options.export_limit,
-                              .only_on_request = request->workload == kSyntheticProducer};
+                              .only_on_request = exports_on_request(request->workload)};
   request->export_artifacts = [exports](const std::string& directory, RunReport& report) {
     return export_automatically(directory, report, exports);
   };

@@ -7,7 +7,6 @@
 #include "tidemark/cli/fault_options.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/runtime_lanes.h"
-#include "workloads/workload_table.h"
 
 namespace tidemark::cli {
 namespace {
@@ -75,16 +74,6 @@ Expected<void> parse_injections(const std::vector<std::string>& faults, RunReque
   return {};
 }
 
-Expected<double> parse_rate(const std::string& text) {
-  if (text == "max") return 0.0;
-  char* end = nullptr;
-  const double rate = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != 0 || !(rate > 0))
-    return failure(ErrorKind::kUsage, "--rate {}: a number of records per second and lane, or max",
-                   text);
-  return rate;
-}
-
 void bind_recorder_options(Command& command, RunOptions& options) {
   RunRequest& request = options.request;
   command.group = "Recorder";
@@ -116,32 +105,8 @@ void bind_recorder_options(Command& command, RunOptions& options) {
                  "recovery, export, report (host)");
 }
 
-void bind_synthetic_options(Command& command, RunOptions& options) {
-  SyntheticOptions& synthetic = options.synthetic;
-  command.group = "synthetic_producer";
-  command.option("--lanes", &synthetic.lanes, "Producers, one lane each", kShowsDefault);
-  command.option("--record-bytes", &synthetic.record_bytes, "32, 64 or 128", kShowsDefault);
-  command.option("--rate", &options.rate, "Records per second and lane, or max", kShowsDefault);
-  command.option("--seconds", &synthetic.seconds, "How long to write");
-  command.option("--records", &synthetic.records,
-                 "How many to write per lane (default 1000000 without --seconds)");
-  command.flag("--burst", &synthetic.burst, "Eight pages at full speed, then silence");
-  command.option("--writing-lanes", &synthetic.writing_lanes,
-                 "Only the first N lanes write; the others stay empty");
-  command.option("--frame-bytes", &synthetic.frame_bytes,
-                 "Each lane also writes frames of up to so many bytes");
-  command.flag("--one-thread", &synthetic.one_thread,
-               "CUDA: a lane is written by one thread instead of a warp");
-  command.option("--hang-after", &synthetic.hang_after,
-                 "Each lane writes so many records, then never returns (use --op-timeout-ms)");
-  command.flag("--ignore-abort", &synthetic.ignore_abort,
-               "The lanes go on when the run is to end, as a kernel in a loop does");
-  command.option("--accepted-counts", &synthetic.accepted_counts,
-                 "A file in which each lane counts what was accepted (16 bytes per lane)");
-}
-
 // The case that is asked for, by name; the first one if none is.
-Expected<std::string> choose_case(const RunOptions& options, const WorkloadInfo& workload) {
+Expected<std::string> choose_case(const RunOptions& options, const WorkloadEntry& workload) {
   if (options.case_name.empty()) return workload.cases.front().name;
   std::string known;
   for (const auto& candidate : workload.cases) {
@@ -152,37 +117,30 @@ Expected<std::string> choose_case(const RunOptions& options, const WorkloadInfo&
                  workload.name, known);
 }
 
-Expected<WorkloadLaunch> plan_synthetic(const RunOptions& options, const RunRequest& request) {
-  SyntheticOptions synthetic = options.synthetic;
+Expected<WorkloadLaunch> plan_without_tasks(const RunOptions& options, const RunRequest& request) {
   if (options.streams.edges != 0 || options.streams.scopes != 0 || !options.dump.level.empty())
-    return failure(ErrorKind::kUsage,
-                   "{}: synthetic_producer has neither tasks nor scopes; it writes spans only",
+    return failure(ErrorKind::kUsage, "{}: {} has neither tasks nor scopes; it writes spans only",
                    options.streams.edges != 0    ? "--enable-dep-gen"
                    : options.streams.scopes != 0 ? "--enable-scope-stats"
-                                                 : "--dump-tensor");
-  const auto rate = parse_rate(options.rate);
-  if (!rate) return tl::unexpected(rate.error());
-  synthetic.rate = *rate;
-  if (request.platform->device == DeviceKind::kCuda && !synthetic.accepted_counts.empty())
-    return failure(ErrorKind::kUsage, "--accepted-counts is for simulated platforms, not for {}",
-                   options.platform);
-  return plan_synthetic_producer(synthetic);
+                                                 : "--dump-tensor",
+                   options.workload);
+  return options.plans.at(options.workload)(*request.platform);
 }
 
-Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, RunRequest& request) {
+Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, const WorkloadEntry& workload,
+                                    RunRequest& request) {
   if (request.platform->device == DeviceKind::kCuda)
     return failure(ErrorKind::kUsage,
                    "--platform {}: the task runtime runs on simulated platforms; on CUDA there is "
                    "synthetic_producer",
                    options.platform);
-  const WorkloadEntry* workload = find_registered_workload(options.workload);
   auto config = plan_runtime(options.runtime, *request.platform);
   if (!config) return tl::unexpected(config.error());
-  if (workload->device_builds && config->build == BuildKind::kHostBuild)
+  if (workload.device_builds && config->build == BuildKind::kHostBuild)
     return failure(ErrorKind::kUsage,
                    "--runtime host_build_graph: {} goes wrong where its orchestration runs, which "
                    "would be this process",
-                   workload->name);
+                   workload.name);
   const std::uint32_t op_ms = request.op_timeout_ms.value_or(request.platform->op_timeout_ms);
   if (op_ms > 0 && config->task_timeout_ms >= op_ms)
     return failure(ErrorKind::kUsage,
@@ -194,17 +152,17 @@ Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, RunRequest& reque
   config->streams = options.streams;
   config->streams.edges = options.streams.edges > 0 ? 1 : 0;  // a flag may be given twice
   config->streams.scopes = options.streams.scopes > 0 ? 1 : 0;
-  const auto dump = plan_dump(options.dump, workload->kernels);
+  const auto dump = plan_dump(options.dump, workload.kernels);
   if (!dump) return tl::unexpected(dump.error());
   config->dump = *dump;
   config->streams.dump = dump->on() ? 1 : 0;
   request.runtime = options.runtime.runtime;
   WorkloadLaunch launch;
-  launch.program = workload->name;
-  launch.kernels = workload->kernels;
+  launch.program = workload.name;
+  launch.kernels = workload.kernels;
   launch.lanes = runtime_lanes(*config);
   launch.runtime =
-      workload->plan({.case_name = request.case_name, .seed = request.seed, .config = *config});
+      workload.plan({.case_name = request.case_name, .seed = request.seed, .config = *config});
   launch.args.resize(sizeof(RuntimeConfig));
   std::memcpy(launch.args.data(), &launch.runtime->config, sizeof(RuntimeConfig));
   return launch;
@@ -234,12 +192,13 @@ void bind_run_options(Command& command, RunOptions& options) {
   bind_dump_options(command, options.dump);
   bind_runtime_options(command, options.runtime);
   bind_recorder_options(command, options);
-  bind_synthetic_options(command, options);
+  for (const auto& workload : registered_workloads())
+    if (workload.bind_flags) options.plans[workload.name] = workload.bind_flags(command);
 }
 
 Expected<RunRequest> make_request(const RunOptions& options) {
-  const auto workload = find_workload(options.workload);
-  if (!workload)
+  const WorkloadEntry* workload = find_registered_workload(options.workload);
+  if (workload == nullptr)
     return failure(ErrorKind::kUsage, "no workload {}; see 'tidemark list'", options.workload);
   const auto case_name = choose_case(options, *workload);
   if (!case_name) return tl::unexpected(case_name.error());
@@ -261,8 +220,8 @@ Expected<RunRequest> make_request(const RunOptions& options) {
     return tl::unexpected(parsed.error());
   if (auto parsed = parse_injections(options.injections, request); !parsed)
     return tl::unexpected(parsed.error());
-  auto launch = workload->name == kSyntheticProducer ? plan_synthetic(options, request)
-                                                     : plan_tasks(options, request);
+  auto launch = workload->plan ? plan_tasks(options, *workload, request)
+                               : plan_without_tasks(options, request);
   if (!launch) return tl::unexpected(launch.error());
   request.launch = std::move(*launch);
   request.output_dir = options.output_prefix;

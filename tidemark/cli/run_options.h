@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@
 #include "tidemark/cli/stream_options.h"
 #include "tidemark/export/export_run.h"
 #include "tidemark/session/run_request.h"
-#include "workloads/synthetic_producer.h"
+#include "tidemark/session/workload_entry.h"
 
 namespace tidemark::cli {
 
@@ -30,13 +31,12 @@ struct RunOptions {
   bool no_sync = false;
   std::vector<std::string> policies;
   std::vector<std::string> injections;
-  std::string rate = "max";
   std::uint64_t export_limit = kExportLimitDefault;
   RuntimeOptions runtime;
   StreamSelection streams;
   DumpOptions dump;
-  RunRequest request;  // the flags that need no translation are bound to it
-  SyntheticOptions synthetic;
+  RunRequest request;                       // the flags that need no translation are bound to it
+  std::map<std::string, LaunchPlan> plans;  // by workload, of those that have flags
 };
 
 void bind_run_options(Command& command, RunOptions& options);

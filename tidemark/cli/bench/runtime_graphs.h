@@ -8,7 +8,7 @@
 
 #include "tidemark/base/mix.h"
 #include "tidemark/runtime/orchestrator.h"
-#include "tidemark/session/workload.h"
+#include "tidemark/device/sim/sim_units.h"
 
 namespace tidemark::cli {
 
@@ -48,7 +48,6 @@ struct EmptyTask {
 // The arguments of the empty kernel are checked by nobody: the graphs differ in them.
 struct BenchGraph {
   static constexpr const char* kName = "bench_graph";
-  static constexpr const char* kDescription = "";
   using Kernels = KernelList<EmptyTask>;
 
   template <class Orch>
@@ -66,10 +65,6 @@ struct BenchGraph {
         return random(orch, tasks);
     }
   }
-
-  static std::vector<WorkloadCase> cases() { return {{"default", ""}}; }
-  static void prepare(const WorkloadSetup&, EntryData&) {}
-  static ResultCheck check(const WorkloadSetup&, const EntryData&) { return {}; }
 
  private:
   static constexpr TensorShape kOne{1, {1}};

@@ -12,7 +12,9 @@
 #include <tuple>
 #include <vector>
 
-#include "tidemark/session/workload.h"
+#include "tidemark/device/sim/sim_units.h"
+#include "tidemark/session/entry_data.h"
+#include "tidemark/session/workload_entry.h"
 
 namespace tidemark {
 
