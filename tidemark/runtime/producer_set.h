@@ -13,10 +13,10 @@
 
 namespace tidemark {
 
-template <class Env, class Strategy, class Watch>
+template <class Env, class Watch>
 class ProducerSet {
  public:
-  using Rings = RingSet<Env, Strategy, Watch>;
+  using Rings = RingSet<Env, Watch>;
 
   TM_DEVICE ProducerSet(const RuntimeMemory& memory, Rings& rings, Watch& watch,
                         const SpaceRequest& request, SlotRef consumer, std::uint64_t serial)

@@ -31,7 +31,7 @@ void run_on_sim(DeviceContext& context) {
 template <class Workload, class Env>
 void build_graph(const RuntimeMemory& memory, RuntimeStatus* status, const RegionView* region) {
   RecordingWatch<Env> watch(region, memory.config());
-  orchestrate_here<Workload, HostBuild, Env>(memory, status, watch);
+  orchestrate_here<Workload, Env>(memory, status, watch);
 }
 
 // Block after block, kernel after kernel.
