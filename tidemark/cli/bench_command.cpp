@@ -1,30 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark bench: what the recorder and the runtime cost, and what limits them.
+#include <unistd.h>
+
 #include <memory>
 
-#include "tidemark/cli/bench/bench_options.h"
-#include "tidemark/cli/bench/dump_bench.h"
-#include "tidemark/cli/bench/overhead_bench.h"
-#include "tidemark/cli/bench/runtime_bench.h"
-#include "tidemark/cli/bench/top_bench.h"
+#include "tidemark/bench/bench_options.h"
+#include "tidemark/bench/cuda_bench.h"
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/terminal.h"
 
 namespace tidemark::cli {
 namespace {
 
 const FlagRules kRounds{.shows_default = true, .range = {{1, 1000}}};
 
-// A bench: its flags are declared by `bind`; `measure` gives the exit code.
-template <class Options>
-void add_bench(Command& bench, const char* name, const char* text, void (*bind)(Command&, Options&),
-               int (*measure)(const Options&)) {
-  auto options = std::make_shared<Options>();
-  Command& command = bench.command(name, text);
-  bind(command, *options);
-  command.run = [options, measure] { return measure(*options); };
+bench::BenchOutput terminal_output() {
+  const bool live = ::isatty(STDERR_FILENO) == 1;
+  return {.text =
+              [](const std::string& text) {
+                print_text(text);
+                flush();
+              },
+          .progress =
+              [live](const std::string& line) {
+                if (!live) return;
+                print_raw("\r\x1b[K", Stream::kError);
+                print_error("{}", line);
+              }};
 }
 
-void bind_drain(Command& command, BenchOptions& options) {
+// A bench: its flags are declared by `bind`; `measure` gives the exit code.
+template <class Options>
+void add_bench(Command& all, const char* name, const char* text, void (*bind)(Command&, Options&),
+               Expected<int> (*measure)(const Options&, const bench::BenchOutput&)) {
+  auto options = std::make_shared<Options>();
+  Command& command = all.command(name, text);
+  bind(command, *options);
+  command.run = [options, measure] {
+    const auto exit_code = measure(*options, terminal_output());
+    return exit_code ? *exit_code : report_error(exit_code.error());
+  };
+}
+
+void bind_drain(Command& command, bench::BenchOptions& options) {
   command.option("-p,--platform", &options.platform, "See 'tidemark list'", kShowsDefault);
   command.option("--sink", &options.sink, "memory or file", kShowsDefault);
   command.option("--dir", &options.directory, "Where --sink file writes", kShowsDefault);
@@ -38,7 +56,7 @@ void bind_drain(Command& command, BenchOptions& options) {
   command.flag("--json", &options.json, "Print one JSON object");
 }
 
-void bind_producer(Command& command, BenchOptions& options) {
+void bind_producer(Command& command, bench::BenchOptions& options) {
   bind_drain(command, options);
   command.option("--record-bytes", &options.record_bytes, "32, 64 or 128", kShowsDefault);
   command.option(
@@ -53,7 +71,7 @@ void bind_producer(Command& command, BenchOptions& options) {
                "off (needs valgrind)");
 }
 
-void bind_runtime(Command& command, RuntimeBenchOptions& options) {
+void bind_runtime(Command& command, bench::RuntimeBenchOptions& options) {
   command.option("-p,--platform", &options.platform, "A simulated platform", kShowsDefault);
   command.option("--rounds", &options.rounds, "Rounds of which the median is taken", kRounds);
   command.option("--tasks", &options.tasks, "Tasks of a graph",
@@ -61,7 +79,7 @@ void bind_runtime(Command& command, RuntimeBenchOptions& options) {
   command.flag("--json", &options.json, "Print one JSON object");
 }
 
-void bind_overhead(Command& command, OverheadBenchOptions& options) {
+void bind_overhead(Command& command, bench::OverheadBenchOptions& options) {
   command.option("workload", &options.workload, "See 'tidemark list'", kShowsDefault);
   command.option("--case", &options.case_name,
                  "Case of the workload (default: Case2 of paged_attention)");
@@ -74,7 +92,7 @@ void bind_overhead(Command& command, OverheadBenchOptions& options) {
   command.flag("--json", &options.json, "Print one JSON object");
 }
 
-void bind_dump(Command& command, DumpBenchOptions& options) {
+void bind_dump(Command& command, bench::DumpBenchOptions& options) {
   command.option("--case", &options.case_name, "Of wide_tensors: Small or Large (4 GiB)",
                  {.shows_default = true, .one_of = {"Small", "Large"}});
   command.option("-p,--platform", &options.platform, "See 'tidemark list'", kShowsDefault);
@@ -86,7 +104,7 @@ void bind_dump(Command& command, DumpBenchOptions& options) {
   command.flag("--json", &options.json, "Print one JSON object");
 }
 
-void bind_top(Command& command, TopBenchOptions& options) {
+void bind_top(Command& command, bench::TopBenchOptions& options) {
   command.option("-p,--platform", &options.platform, "See 'tidemark list'", kShowsDefault);
   command.option("--dir", &options.directory, "Where the runs leave their files", kShowsDefault);
   command.option("--records", &options.records, "Per lane", kShowsDefault);
@@ -98,40 +116,41 @@ void bind_top(Command& command, TopBenchOptions& options) {
 }
 
 // What 'bench producer --disabled' counts; hidden from the help.
-void add_counted_loop(Command& bench) {
+void add_counted_loop(Command& all) {
   struct Args {
     std::uint32_t loop = 0;
     std::uint64_t iterations = 1;
   };
   auto args = std::make_shared<Args>();
-  Command& command = bench.command("counted-loop", "");
+  Command& command = all.command("counted-loop", "");
   command.hidden = true;
   command.option("loop", &args->loop, "", {.range = {{0, 3}}});
   command.option("--iterations", &args->iterations, "");
   command.run = [args] {
-    return run_counted_loop(static_cast<CountedLoop>(args->loop), args->iterations);
+    return bench::run_counted_loop(static_cast<bench::CountedLoop>(args->loop), args->iterations);
   };
 }
 
 }  // namespace
 
 void add_bench_command(Command& program) {
-  Command& bench = program.command("bench", "Measure the recorder and the runtime");
-  add_bench(bench, "producer", "Cost of a record and lossless throughput, beside a plain reference",
-            &bind_producer, &bench_producer);
-  add_bench(bench, "drain", "How fast full pages leave the region, beside plain copies",
-            &bind_drain, &bench_drain);
-  add_bench(bench, "runtime", "Cost of an empty task by the shape of the graph, beside oneTBB",
-            &bind_runtime, &bench_runtime);
-  add_bench(bench, "overhead",
+  bench::register_cuda_bench();
+  Command& all = program.command("bench", "Measure the recorder and the runtime");
+  add_bench(all, "producer", "Cost of a record and lossless throughput, beside a plain reference",
+            &bind_producer, &bench::bench_producer);
+  add_bench(all, "drain", "How fast full pages leave the region, beside plain copies", &bind_drain,
+            &bench::bench_drain);
+  add_bench(all, "runtime", "Cost of an empty task by the shape of the graph, beside oneTBB",
+            &bind_runtime, &bench::bench_runtime);
+  add_bench(all, "overhead",
             "What recording costs a workload: each stream off, on, all on, and the dump",
-            &bind_overhead, &bench_overhead);
-  add_bench(bench, "dump",
+            &bind_overhead, &bench::bench_overhead);
+  add_bench(all, "dump",
             "How fast tensors come into a capture, beside a loop that copies and writes them",
-            &bind_dump, &bench_dump);
-  add_bench(bench, "top", "Whether 'tidemark top' disturbs a run at full rate", &bind_top,
-            &bench_top);
-  add_counted_loop(bench);
+            &bind_dump, &bench::bench_dump);
+  add_bench(all, "top", "Whether 'tidemark top' disturbs a run at full rate", &bind_top,
+            &bench::bench_top);
+  add_counted_loop(all);
 }
 
 }  // namespace tidemark::cli

@@ -9,7 +9,6 @@
 #include <CLI/CLI.hpp>
 
 #include "tidemark/base/file_size_signal.h"
-#include "tidemark/cli/bench/cuda_bench.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/session/output_directory.h"
 #include "workloads/workload_table.h"
@@ -155,7 +154,6 @@ int run_command_line(int argc, char** argv, void (*register_more)()) {
   make_file_size_limit_an_error();
   register_workloads();
   if (register_more != nullptr) register_more();
-  register_cuda_bench();
   return run_arguments(argc, argv);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tidemark/cli/bench/tbb_graph.h"
+#include "tidemark/bench/tbb_graph.h"
 
 #include <deque>
 
@@ -7,7 +7,7 @@
 
 #include "tidemark/base/monotonic_clock.h"
 
-namespace tidemark::cli {
+namespace tidemark::bench {
 
 const bool kHaveTbb = true;
 
@@ -27,4 +27,4 @@ double tbb_ns_per_task(const std::vector<std::vector<std::uint32_t>>& predecesso
   return static_cast<double>(monotonic_ns() - begin_ns) / static_cast<double>(predecessors.size());
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::bench

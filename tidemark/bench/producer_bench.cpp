@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tidemark/cli/bench/bench_json.h"
-#include "tidemark/cli/bench/bench_sink.h"
-#include "tidemark/cli/bench/recorder_rig.h"
-#include "tidemark/cli/bench/reference_rig.h"
-#include "tidemark/cli/command_line.h"
-#include "tidemark/cli/terminal.h"
+#include "tidemark/bench/bench_sink.h"
+#include "tidemark/bench/recorder_rig.h"
+#include "tidemark/bench/reference_rig.h"
+#include "tidemark/bench/rounds.h"
 #include "tidemark/device/sim/sim_clock.h"
 
-namespace tidemark::cli {
+namespace tidemark::bench {
 namespace {
 
 // Written by all lanes together in a round: long enough that the milliseconds in which the system
@@ -93,51 +91,46 @@ Expected<Summary> measure(const BenchOptions& options) {
   summary.reference = rates(median(their_ns), median(their_rate));
   summary.ratio_ns = summary.ours.ns_per_record / summary.reference.ns_per_record;
   summary.ratio_throughput = summary.ours.mrecords_per_s / summary.reference.mrecords_per_s;
-  std::sort(runs.begin(), runs.end(),
-            [](const EndToEnd& a, const EndToEnd& b) { return a.seconds < b.seconds; });
-  summary.typical = runs[runs.size() / 2];
+  summary.typical = typical_run(std::move(runs));
   summary.limited_by = decide_limit(summary.typical, options.sink);
   return summary;
 }
 
-void print_json(const BenchOptions& options, const Summary& summary) {
-  rapidjson::StringBuffer buffer;
-  JsonWriter json(buffer);
-  begin_bench(json, "producer", options);
-  put(json, "records", summary.records);
-  put(json, "ns_per_record", rounded(summary.ours.ns_per_record));
-  put(json, "mrecords_per_s", rounded(summary.ours.mrecords_per_s));
-  put(json, "gb_per_s", rounded(summary.ours.gb_per_s));
-  put(json, "lost", summary.lost);
-  put(json, "stall_share", rounded(summary.typical.stall_share));
-  put(json, "host_cpu_share", rounded(summary.typical.host_cpu_share));
-  put(json, "limited_by", summary.limited_by);
-  put_key(json, "limited_by_numbers");
-  json.StartObject();
-  put_shares(json, summary.typical);
-  json.EndObject();
-  put_key(json, "reference");
-  json.StartObject();
-  put(json, "ns_per_record", rounded(summary.reference.ns_per_record));
-  put(json, "mrecords_per_s", rounded(summary.reference.mrecords_per_s));
-  put(json, "gb_per_s", rounded(summary.reference.gb_per_s));
-  json.EndObject();
-  put(json, "ratio_ns", rounded(summary.ratio_ns));
-  put(json, "ratio_throughput", rounded(summary.ratio_throughput));
-  json.EndObject();
-  print_text(std::string(buffer.GetString()) + "\n");
+void put_rates(JsonWriter& json, const Rates& rates) {
+  put(json, "ns_per_record", rounded(rates.ns_per_record));
+  put(json, "mrecords_per_s", rounded(rates.mrecords_per_s));
+  put(json, "gb_per_s", rounded(rates.gb_per_s));
 }
 
-void print_table(const BenchOptions& options, const Summary& summary) {
-  print("{} lanes of {}-byte records to {}, median of {} rounds\n", options.lanes,
-        options.record_bytes, options.sink, options.rounds);
-  print("               {:>12} {:>12} {:>8}\n", "recorder", "reference", "ratio");
-  print("  ns/record    {:>12.2f} {:>12.2f} {:>8.2f}\n", summary.ours.ns_per_record,
-        summary.reference.ns_per_record, summary.ratio_ns);
-  print("  Mrecords/s   {:>12.1f} {:>12.1f} {:>8.2f}\n", summary.ours.mrecords_per_s,
-        summary.reference.mrecords_per_s, summary.ratio_throughput);
-  print("  GB/s         {:>12.2f} {:>12.2f}\n", summary.ours.gb_per_s, summary.reference.gb_per_s);
-  print(
+void print_result(const BenchOptions& options, const Summary& summary, const BenchOutput& out) {
+  print_json(out, "producer", [&](JsonWriter& json) {
+    put_options(json, options);
+    put(json, "records", summary.records);
+    put_rates(json, summary.ours);
+    put(json, "lost", summary.lost);
+    put(json, "stall_share", rounded(summary.typical.stall_share));
+    put(json, "host_cpu_share", rounded(summary.typical.host_cpu_share));
+    put(json, "limited_by", summary.limited_by);
+    put_key(json, "limited_by_numbers");
+    put_object(json, [&] { put_shares(json, summary.typical); });
+    put_key(json, "reference");
+    put_object(json, [&] { put_rates(json, summary.reference); });
+    put(json, "ratio_ns", rounded(summary.ratio_ns));
+    put(json, "ratio_throughput", rounded(summary.ratio_throughput));
+  });
+}
+
+void print_table(const BenchOptions& options, const Summary& summary, const BenchOutput& out) {
+  out.print("{} lanes of {}-byte records to {}, median of {} rounds\n", options.lanes,
+            options.record_bytes, options.sink, options.rounds);
+  out.print("               {:>12} {:>12} {:>8}\n", "recorder", "reference", "ratio");
+  out.print("  ns/record    {:>12.2f} {:>12.2f} {:>8.2f}\n", summary.ours.ns_per_record,
+            summary.reference.ns_per_record, summary.ratio_ns);
+  out.print("  Mrecords/s   {:>12.1f} {:>12.1f} {:>8.2f}\n", summary.ours.mrecords_per_s,
+            summary.reference.mrecords_per_s, summary.ratio_throughput);
+  out.print("  GB/s         {:>12.2f} {:>12.2f}\n", summary.ours.gb_per_s,
+            summary.reference.gb_per_s);
+  out.print(
       "  lost {}; producers waited {:.1f} % of the time; drain threads busy {:.1f} %, of "
       "that {:.1f} % in the sink; limited by {}\n",
       summary.lost, summary.typical.stall_share * 100, summary.typical.drain_busy_share * 100,
@@ -146,35 +139,19 @@ void print_table(const BenchOptions& options, const Summary& summary) {
 
 }  // namespace
 
-std::string decide_limit(const EndToEnd& run, const std::string& sink) {
-  if (run.stall_share < 0.05) return "producer";
-  if (run.drain_busy_share < 0.7) return "pages";
-  return sink == "file" && run.sink_share > 0.5 ? "file" : "drain";
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-int bench_producer(const BenchOptions& options) {
-  if (options.disabled) return bench_disabled(options);
-  if (options.rounds < 5)
-    return report_error({ErrorKind::kUsage, "--rounds: a median needs at least 5"});
+Expected<int> bench_producer(const BenchOptions& options, const BenchOutput& out) {
+  if (options.disabled) return bench_disabled(options, out);
+  if (options.rounds < 5) return failure(ErrorKind::kUsage, "--rounds: a median needs at least 5");
   if (options.record_bytes != 32 && options.record_bytes != 64 && options.record_bytes != 128)
-    return report_error({ErrorKind::kUsage, "--record-bytes: must be 32, 64 or 128"});
-  if (options.lanes < 1) return report_error({ErrorKind::kUsage, "--lanes: at least 1"});
+    return failure(ErrorKind::kUsage, "--record-bytes: must be 32, 64 or 128");
+  if (options.lanes < 1) return failure(ErrorKind::kUsage, "--lanes: at least 1");
   const Platform* platform = find_platform(options.platform);
   if (platform != nullptr && platform->device == DeviceKind::kCuda)
-    return bench_producer_on_cuda(options);
+    return bench_producer_on_cuda(options, out);
   const auto summary = measure(options);
-  if (!summary) return report_error(summary.error());
-  if (options.json)
-    print_json(options, *summary);
-  else
-    print_table(options, *summary);
+  if (!summary) return tl::unexpected(summary.error());
+  options.json ? print_result(options, *summary, out) : print_table(options, *summary, out);
   return summary->lost == 0 ? 0 : 4;
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::bench

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "tidemark/base/mix.h"
-#include "tidemark/runtime/orchestrator.h"
 #include "tidemark/device/sim/sim_units.h"
+#include "tidemark/runtime/orchestrator.h"
 
-namespace tidemark::cli {
+namespace tidemark::bench {
 
 enum class GraphShape : std::uint32_t { kIndependent, kChain, kFan, kRandom };
 inline constexpr const char* kGraphNames[] = {"independent", "chain", "fan_out_fan_in",
@@ -131,4 +131,4 @@ struct BenchGraph {
   }
 };
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::bench

@@ -4,15 +4,13 @@
 #include <cmath>
 #include <cstring>
 
-#include "tidemark/cli/bench/bench_json.h"
-#include "tidemark/cli/bench/bench_sink.h"
-#include "tidemark/cli/bench/cuda_bench.h"
-#include "tidemark/cli/bench/recorder_rig.h"
-#include "tidemark/cli/command_line.h"
-#include "tidemark/cli/terminal.h"
+#include "tidemark/bench/bench_sink.h"
+#include "tidemark/bench/cuda_bench.h"
+#include "tidemark/bench/recorder_rig.h"
+#include "tidemark/bench/rounds.h"
 #include "tidemark/device/supervisor.h"
 
-namespace tidemark::cli {
+namespace tidemark::bench {
 namespace {
 
 constexpr std::uint64_t kBytesPerRound = 8ull << 30;
@@ -166,102 +164,96 @@ Expected<Summary> measure(const BenchOptions& options, const Platform& platform,
   const double link =
       platform.transport == Transport::kPulled ? summary.copy_gb : summary.mapped_gb;
   summary.ratio_link = link > 0 ? summary.gb_per_s / link : 0;
-  std::sort(runs.begin(), runs.end(),
-            [](const EndToEnd& a, const EndToEnd& b) { return a.seconds < b.seconds; });
-  summary.typical = runs[runs.size() / 2];
+  summary.typical = typical_run(std::move(runs));
   summary.limited_by =
       summary.ratio_link > 0.9 ? "link" : decide_limit(summary.typical, options.sink);
   return summary;
 }
 
-void print_json(const BenchOptions& options, const Summary& summary) {
-  rapidjson::StringBuffer buffer;
-  JsonWriter json(buffer);
-  begin_bench(json, "producer", options);
-  put(json, "writers", std::string_view(options.one_thread ? "thread" : "warp"));
-  put(json, "records", summary.records);
-  put(json, "ns_per_record", rounded(summary.ns_per_record));
-  put(json, "mrecords_per_s", rounded(summary.mrecords_per_s));
-  put(json, "gb_per_s", rounded(summary.gb_per_s));
-  put(json, "lost", summary.lost);
-  put(json, "verified", summary.verified);
-  put(json, "wrong", summary.wrong);
-  put(json, "stall_share", rounded(summary.typical.stall_share));
-  put(json, "host_cpu_share", rounded(summary.typical.host_cpu_share));
-  put(json, "limited_by", summary.limited_by);
-  put_key(json, "limited_by_numbers");
-  json.StartObject();
-  put_shares(json, summary.typical);
-  put(json, "ratio_link", rounded(summary.ratio_link));
-  json.EndObject();
-  put_key(json, "link");
-  json.StartObject();
-  put(json, "mapped_store_gb_per_s", rounded(summary.mapped_gb));
-  put(json, "copy_gb_per_s", rounded(summary.copy_gb));
-  json.EndObject();
-  put(json, "ratio_link", rounded(summary.ratio_link));
-  put_key(json, "one_lane");
-  json.StartObject();
-  put(json, "ns_per_record", rounded(summary.by_write_many.plain_ns));
-  put(json, "ns_per_record_two_timestamps", rounded(summary.by_write_many.stamped_ns));
-  put(json, "ns_per_write", rounded(summary.by_write.plain_ns));
-  put(json, "ns_per_write_two_timestamps", rounded(summary.by_write.stamped_ns));
-  json.EndObject();
-  put_key(json, "reference");
-  json.StartObject();
-  put(json, "what", std::string_view("16-byte events in a global array with an atomic index"));
-  put(json, "ns_per_record", rounded(summary.plain_kernel_ns));
-  put(json, "ns_per_record_with_read", rounded(summary.plain_kernel_ns + summary.plain_read_ns));
-  put(json, "mrecords_per_s", rounded(1e3 / (summary.plain_kernel_ns + summary.plain_read_ns)));
-  put(json, "gb_per_s", rounded(16 / (summary.plain_kernel_ns + summary.plain_read_ns)));
-  json.EndObject();
-  const double our_ns = 1e3 / summary.mrecords_per_s;
-  put(json, "ns_per_event", rounded(our_ns));
-  put(json, "ratio_ns", rounded(our_ns / (summary.plain_kernel_ns + summary.plain_read_ns)));
-  put(json, "ratio_throughput",
-      rounded((summary.plain_kernel_ns + summary.plain_read_ns) / our_ns));
-  json.EndObject();
-  print_text(std::string(buffer.GetString()) + "\n");
+void print_result(const BenchOptions& options, const Summary& summary, const BenchOutput& out) {
+  print_json(out, "producer", [&](JsonWriter& json) {
+    put_options(json, options);
+    put(json, "writers", std::string_view(options.one_thread ? "thread" : "warp"));
+    put(json, "records", summary.records);
+    put(json, "ns_per_record", rounded(summary.ns_per_record));
+    put(json, "mrecords_per_s", rounded(summary.mrecords_per_s));
+    put(json, "gb_per_s", rounded(summary.gb_per_s));
+    put(json, "lost", summary.lost);
+    put(json, "verified", summary.verified);
+    put(json, "wrong", summary.wrong);
+    put(json, "stall_share", rounded(summary.typical.stall_share));
+    put(json, "host_cpu_share", rounded(summary.typical.host_cpu_share));
+    put(json, "limited_by", summary.limited_by);
+    put_key(json, "limited_by_numbers");
+    json.StartObject();
+    put_shares(json, summary.typical);
+    put(json, "ratio_link", rounded(summary.ratio_link));
+    json.EndObject();
+    put_key(json, "link");
+    json.StartObject();
+    put(json, "mapped_store_gb_per_s", rounded(summary.mapped_gb));
+    put(json, "copy_gb_per_s", rounded(summary.copy_gb));
+    json.EndObject();
+    put(json, "ratio_link", rounded(summary.ratio_link));
+    put_key(json, "one_lane");
+    json.StartObject();
+    put(json, "ns_per_record", rounded(summary.by_write_many.plain_ns));
+    put(json, "ns_per_record_two_timestamps", rounded(summary.by_write_many.stamped_ns));
+    put(json, "ns_per_write", rounded(summary.by_write.plain_ns));
+    put(json, "ns_per_write_two_timestamps", rounded(summary.by_write.stamped_ns));
+    json.EndObject();
+    put_key(json, "reference");
+    json.StartObject();
+    put(json, "what", std::string_view("16-byte events in a global array with an atomic index"));
+    put(json, "ns_per_record", rounded(summary.plain_kernel_ns));
+    put(json, "ns_per_record_with_read", rounded(summary.plain_kernel_ns + summary.plain_read_ns));
+    put(json, "mrecords_per_s", rounded(1e3 / (summary.plain_kernel_ns + summary.plain_read_ns)));
+    put(json, "gb_per_s", rounded(16 / (summary.plain_kernel_ns + summary.plain_read_ns)));
+    json.EndObject();
+    const double our_ns = 1e3 / summary.mrecords_per_s;
+    put(json, "ns_per_event", rounded(our_ns));
+    put(json, "ratio_ns", rounded(our_ns / (summary.plain_kernel_ns + summary.plain_read_ns)));
+    put(json, "ratio_throughput",
+        rounded((summary.plain_kernel_ns + summary.plain_read_ns) / our_ns));
+  });
 }
 
-void print_table(const BenchOptions& options, const Summary& summary) {
-  print("{} lanes of {}-byte records from {}, each written by one {}, to {}, {} drain threads\n",
-        options.lanes, options.record_bytes, options.platform,
-        options.one_thread ? "thread" : "warp", options.sink, options.drain_threads);
-  print("  lossless     {:.1f} Mrecords/s, {:.2f} GB/s = {:.2f} of the link; limited by {}\n",
-        summary.mrecords_per_s, summary.gb_per_s, summary.ratio_link, summary.limited_by);
-  print("  link         {:.2f} GB/s of plain stores, {:.2f} GB/s of plain copies\n",
-        summary.mapped_gb, summary.copy_gb);
-  print(
+void print_table(const BenchOptions& options, const Summary& summary, const BenchOutput& out) {
+  out.print(
+      "{} lanes of {}-byte records from {}, each written by one {}, to {}, {} drain threads\n",
+      options.lanes, options.record_bytes, options.platform, options.one_thread ? "thread" : "warp",
+      options.sink, options.drain_threads);
+  out.print("  lossless     {:.1f} Mrecords/s, {:.2f} GB/s = {:.2f} of the link; limited by {}\n",
+            summary.mrecords_per_s, summary.gb_per_s, summary.ratio_link, summary.limited_by);
+  out.print("  link         {:.2f} GB/s of plain stores, {:.2f} GB/s of plain copies\n",
+            summary.mapped_gb, summary.copy_gb);
+  out.print(
       "  one lane     one thread: {:.1f} ns per record ({:.1f} ns with two timestamps) by "
       "write_many, "
       "{:.1f} ns ({:.1f} ns) by write\n",
       summary.by_write_many.plain_ns, summary.by_write_many.stamped_ns, summary.by_write.plain_ns,
       summary.by_write.stamped_ns);
-  print(
+  out.print(
       "  without it   {:.2f} ns per 16-byte event in a global array with an atomic index, {:.2f} "
       "ns "
       "with reading it afterwards; the recorder: {:.2f} ns\n",
       summary.plain_kernel_ns, summary.plain_kernel_ns + summary.plain_read_ns,
       1e3 / summary.mrecords_per_s);
-  print("  {} records: {} lost, {} compared with what was written, {} wrong\n", summary.records,
-        summary.lost, summary.verified, summary.wrong);
+  out.print("  {} records: {} lost, {} compared with what was written, {} wrong\n", summary.records,
+            summary.lost, summary.verified, summary.wrong);
 }
 
 }  // namespace
 
-int bench_producer_on_cuda(const BenchOptions& options) {
+Expected<int> bench_producer_on_cuda(const BenchOptions& options, const BenchOutput& out) {
   const Platform* platform = find_platform(options.platform);
-  if (auto started = Supervisor::start(); !started) return report_error(started.error());
+  if (auto started = Supervisor::start(); !started) return tl::unexpected(started.error());
   auto device = open_device(*platform, options.device, Isolation::kProcess);
-  if (!device) return report_error(device.error());
+  if (!device) return tl::unexpected(device.error());
   const auto summary = measure(options, *platform, **device);
-  if (!summary) return report_error(summary.error());
-  if (options.json)
-    print_json(options, *summary);
-  else
-    print_table(options, *summary);
+  if (!summary) return tl::unexpected(summary.error());
+  options.json ? print_result(options, *summary, out) : print_table(options, *summary, out);
   return summary->lost == 0 && summary->wrong == 0 ? 0 : 4;
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::bench

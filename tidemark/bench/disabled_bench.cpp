@@ -13,14 +13,11 @@
 
 #include <fmt/core.h>
 
-#include "tidemark/cli/bench/bench_options.h"
-#include "tidemark/cli/command_line.h"
-#include "tidemark/cli/terminal.h"
+#include "tidemark/bench/rounds.h"
 #include "tidemark/device/region_file.h"
 #include "tidemark/device/sim/sim_units.h"
-#include "tidemark/session/json.h"
 
-namespace tidemark::cli {
+namespace tidemark::bench {
 namespace {
 
 constexpr std::uint64_t kIterations = 1'000'000;
@@ -183,18 +180,18 @@ int run_counted_loop(CountedLoop loop, std::uint64_t iterations) {
   return sum == 1 ? 1 : 0;
 }
 
-int bench_disabled(const BenchOptions& options) {
+Expected<int> bench_disabled(const BenchOptions& options, const BenchOutput& out) {
   const std::uint64_t files_before = entries_in("/proc/self/fd");
   run_counted_loop(CountedLoop::kProbe, kIterations);
   const std::uint64_t threads = entries_in("/proc/self/task");
   const std::uint64_t regions = mapped_regions();
   const std::uint64_t files = entries_in("/proc/self/fd") - files_before;
   const auto probe = count_difference(CountedLoop::kProbe, CountedLoop::kNothing, kIterations);
-  if (!probe) return report_error(probe.error());
+  if (!probe) return tl::unexpected(probe.error());
   const auto dump = count_difference(CountedLoop::kPartWithDump, CountedLoop::kPart, kParts);
-  if (!dump) return report_error(dump.error());
+  if (!dump) return tl::unexpected(dump.error());
   if (!options.json) {
-    print(
+    out.print(
         "a disabled probe costs {:.2f} instructions ({} with it, {} without it, {} "
         "iterations); {} thread, {} regions, {} files opened\n"
         "the dump, off, costs {:.2f} instructions per part of a task ({} with it, {} without it, "
@@ -203,26 +200,21 @@ int bench_disabled(const BenchOptions& options) {
         dump->with, dump->without, kParts);
     return 0;
   }
-  rapidjson::StringBuffer buffer;
-  JsonWriter json(buffer);
-  json.SetIndent(' ', 2);
-  json.StartObject();
-  put(json, "bench", std::string_view("producer"));
-  put(json, "disabled", true);
-  put(json, "instructions_per_probe", std::round(probe->each * 1000) / 1000);
-  put(json, "iterations", kIterations);
-  put(json, "instructions_with_probe", probe->with);
-  put(json, "instructions_without_probe", probe->without);
-  put(json, "dump_instructions_per_part", std::round(dump->each * 1000) / 1000);
-  put(json, "parts", kParts);
-  put(json, "instructions_with_dump", dump->with);
-  put(json, "instructions_without_dump", dump->without);
-  put(json, "threads", threads);
-  put(json, "regions", regions);
-  put(json, "files", files);
-  json.EndObject();
-  print_text(std::string(buffer.GetString()) + "\n");
+  print_json(out, "producer", [&](JsonWriter& json) {
+    put(json, "disabled", true);
+    put(json, "instructions_per_probe", rounded(probe->each));
+    put(json, "iterations", kIterations);
+    put(json, "instructions_with_probe", probe->with);
+    put(json, "instructions_without_probe", probe->without);
+    put(json, "dump_instructions_per_part", rounded(dump->each));
+    put(json, "parts", kParts);
+    put(json, "instructions_with_dump", dump->with);
+    put(json, "instructions_without_dump", dump->without);
+    put(json, "threads", threads);
+    put(json, "regions", regions);
+    put(json, "files", files);
+  });
   return 0;
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::bench

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace tidemark::cli {
+namespace tidemark::bench {
 
 inline constexpr const char* kCudaBenchProgram = "bench_producer";
 
@@ -32,4 +32,4 @@ enum CudaBenchFigure : std::uint32_t {
 
 void register_cuda_bench();
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::bench

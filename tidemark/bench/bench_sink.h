@@ -6,10 +6,10 @@
 #include <atomic>
 #include <memory>
 
+#include "tidemark/bench/bench_options.h"
 #include "tidemark/capture/capture_writer.h"
-#include "tidemark/cli/bench/bench_options.h"
 
-namespace tidemark::cli {
+namespace tidemark::bench {
 
 // Copies and checksums every page into a ring of memory larger than the caches.
 class MemorySink : public PageSink {
@@ -58,4 +58,4 @@ Expected<std::unique_ptr<PageSink>> make_bench_sink(const BenchOptions& options)
 // The reference's way into a sink; context is the PageSink.
 void reference_sink(void* context, const unsigned char* page, std::size_t bytes);
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::bench

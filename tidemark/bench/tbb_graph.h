@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tidemark::cli {
+namespace tidemark::bench {
 
 // False: built without oneTBB.
 extern const bool kHaveTbb;
@@ -13,4 +13,4 @@ extern const bool kHaveTbb;
 // Builds a flow graph of empty nodes with these edges, runs it, and says what a node took.
 double tbb_ns_per_task(const std::vector<std::vector<std::uint32_t>>& predecessors);
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::bench

@@ -9,16 +9,14 @@
 #include <fmt/core.h>
 
 #include "tidemark/base/check.h"
+#include "tidemark/bench/bench_sink.h"
+#include "tidemark/bench/recorder_rig.h"
+#include "tidemark/bench/rounds.h"
 #include "tidemark/capture/streaming_copy.h"
-#include "tidemark/cli/bench/bench_json.h"
-#include "tidemark/cli/bench/bench_sink.h"
-#include "tidemark/cli/bench/recorder_rig.h"
-#include "tidemark/cli/command_line.h"
-#include "tidemark/cli/terminal.h"
 #include "tidemark/device/sim/sim_clock.h"
 #include "tidemark/device/sim/sim_env.h"
 
-namespace tidemark::cli {
+namespace tidemark::bench {
 namespace {
 
 constexpr std::uint64_t kTargetBytes = 128ull << 20;
@@ -55,19 +53,20 @@ struct DrainRates {
 
 }  // namespace
 
-int bench_drain(const BenchOptions& options) {
+Expected<int> bench_drain(const BenchOptions& options, const BenchOutput& out) {
   const Platform* platform = find_platform(options.platform);
   if (platform != nullptr && platform->device != DeviceKind::kSimulated)
-    return report_error({ErrorKind::kUsage,
-                         fmt::format("--platform {}: bench drain fills its pages from threads of "
-                                     "this machine; name a simulated platform",
-                                     options.platform)});
+    return failure(
+        ErrorKind::kUsage,
+        "--platform {}: bench drain fills its pages from threads of this machine; name a "
+        "simulated platform",
+        options.platform);
   std::vector<double> drained, copied, streamed, summed;
   for (std::uint32_t round = 0; round < options.rounds; ++round) {
     auto sink = make_bench_sink(options);
-    if (!sink) return report_error(sink.error());
+    if (!sink) return tl::unexpected(sink.error());
     auto rig = RecorderRig::create(options, sink->get(), sim_ticks_per_second());
-    if (!rig) return report_error(rig.error());
+    if (!rig) return tl::unexpected(rig.error());
     const auto moved = (*rig)->drain_full_pages(400);
     drained.push_back(moved.bytes / moved.seconds / 1e9);
     const std::uint64_t source_bytes = std::uint64_t{(*rig)->pool_pages()} * options.page_bytes;
@@ -85,29 +84,27 @@ int bench_drain(const BenchOptions& options) {
   }
   const DrainRates rates{median(drained), median(copied), median(streamed), median(summed)};
   if (!options.json) {
-    print("drain of full pages, {} lanes, {} drain threads, to {}: {:.2f} GB/s\n", options.lanes,
-          options.drain_threads, options.sink, rates.drain);
-    print(
+    out.print("drain of full pages, {} lanes, {} drain threads, to {}: {:.2f} GB/s\n",
+              options.lanes, options.drain_threads, options.sink, rates.drain);
+    out.print(
         "  beside it, one thread: memcpy {:.2f}, streaming copy {:.2f}, streaming copy with "
         "checksum {:.2f} GB/s; ratio to the last {:.2f}\n",
         rates.memcpy_rate, rates.streaming, rates.checksummed, rates.drain / rates.checksummed);
     return 0;
   }
-  rapidjson::StringBuffer buffer;
-  JsonWriter json(buffer);
-  begin_bench(json, "drain", options);
-  put(json, "gb_per_s", rounded(rates.drain));
-  put(json, "mrecords_per_s", rounded(rates.drain * 1e3 / options.record_bytes));
-  put_key(json, "reference");
-  json.StartObject();
-  put(json, "memcpy_gb_per_s", rounded(rates.memcpy_rate));
-  put(json, "streaming_copy_gb_per_s", rounded(rates.streaming));
-  put(json, "streaming_copy_with_checksum_gb_per_s", rounded(rates.checksummed));
-  json.EndObject();
-  put(json, "ratio_throughput", rounded(rates.drain / rates.checksummed));
-  json.EndObject();
-  print_text(std::string(buffer.GetString()) + "\n");
+  print_json(out, "drain", [&](JsonWriter& json) {
+    put_options(json, options);
+    put(json, "gb_per_s", rounded(rates.drain));
+    put(json, "mrecords_per_s", rounded(rates.drain * 1e3 / options.record_bytes));
+    put_key(json, "reference");
+    put_object(json, [&] {
+      put(json, "memcpy_gb_per_s", rounded(rates.memcpy_rate));
+      put(json, "streaming_copy_gb_per_s", rounded(rates.streaming));
+      put(json, "streaming_copy_with_checksum_gb_per_s", rounded(rates.checksummed));
+    });
+    put(json, "ratio_throughput", rounded(rates.drain / rates.checksummed));
+  });
   return 0;
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::bench

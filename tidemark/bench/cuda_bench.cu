@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "tidemark/base/monotonic_clock.h"
-#include "tidemark/cli/bench/bench_span.h"
-#include "tidemark/cli/bench/cuda_bench.h"
+#include "tidemark/bench/bench_span.h"
+#include "tidemark/bench/cuda_bench.h"
 #include "tidemark/device/cuda/cuda_env.cuh"
 #include "tidemark/device/cuda/cuda_launch.cuh"
 #include "tidemark/device/cuda/cuda_program.h"
 
-namespace tidemark::cli {
+namespace tidemark::bench {
 namespace {
 
 // Written by the lane's first thread, in mapped memory.
@@ -274,4 +274,4 @@ bool run_bench(CudaLaunch& launch) {
 
 void register_cuda_bench() { register_cuda_program(kCudaBenchProgram, &run_bench); }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::bench

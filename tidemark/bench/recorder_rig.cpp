@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tidemark/cli/bench/recorder_rig.h"
+#include "tidemark/bench/recorder_rig.h"
 
 #include <unistd.h>
 
@@ -7,16 +7,16 @@
 #include <bit>
 #include <thread>
 
-#include "tidemark/cli/bench/bench_span.h"
-#include "tidemark/cli/bench/cuda_bench.h"
-#include "tidemark/cli/bench/thread_places.h"
+#include "tidemark/bench/bench_span.h"
+#include "tidemark/bench/cuda_bench.h"
+#include "tidemark/bench/thread_places.h"
 #include "tidemark/device/platform_table.h"
 #include "tidemark/device/sim/sim_clock.h"
 #include "tidemark/device/sim/sim_env.h"
 #include "tidemark/record/recorder.h"
 #include "tidemark/session/active_run.h"
 
-namespace tidemark::cli {
+namespace tidemark::bench {
 
 constexpr std::uint32_t kBurstPages = 8;
 constexpr std::uint32_t kBursts = 150;
@@ -229,4 +229,4 @@ RecorderRig::Moved RecorderRig::drain_full_pages(std::uint32_t fills) {
   return moved;
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::bench

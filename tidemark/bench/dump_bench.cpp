@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tidemark/cli/bench/dump_bench.h"
+// tidemark bench dump: how fast tensors come into a capture, beside a plain loop that copies the
+// same bytes once and writes them to the same file system.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,22 +12,18 @@
 #include <fmt/core.h>
 
 #include "tidemark/analyze/dump_index.h"
+#include "tidemark/base/human_text.h"
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/base/unique_fd.h"
-#include "tidemark/cli/bench/bench_json.h"
-#include "tidemark/cli/bench/self_run.h"
-#include "tidemark/cli/command_line.h"
-#include "tidemark/cli/run_summary.h"
-#include "tidemark/cli/terminal.h"
+#include "tidemark/bench/rounds.h"
 #include "tidemark/session/output_directory.h"
 #include "workloads/wide_tensors.h"
 
-namespace tidemark::cli {
+namespace tidemark::bench {
 namespace {
 
 struct Sample {
   double dump_bytes_per_s = 0, plain_bytes_per_s = 0;
-  double device_ns = 0, process_ns = 0;
   std::uint64_t bytes = 0, lost = 0, peak_bytes = 0, wrong = 0;
   double sync_ns = 0;
 };
@@ -87,18 +84,14 @@ double sync_time_ns(const std::string& path) {
 Expected<Sample> take_sample(const DumpBenchOptions& options, const std::string& scratch) {
   Sample sample;
   const std::string directory = scratch + "/run";
-  const auto ran = run_self({"tidemark", "run", "wide_tensors", "--case", options.case_name, "-p",
-                             options.platform, "--dump-tensor", "--json", "--no-check",
-                             "--pool-bytes", std::to_string(options.pool_bytes), "--export-limit",
-                             "0", "--no-sync", "--output-prefix", directory});
+  const auto ran =
+      sample_run({"wide_tensors", "--case", options.case_name, "-p", options.platform,
+                  "--dump-tensor", "--no-check", "--pool-bytes", std::to_string(options.pool_bytes),
+                  "--export-limit", "0", "--no-sync"},
+                 directory);
   if (!ran) return tl::unexpected(ran.error());
   sample.sync_ns = sync_time_ns(directory + "/" + kCaptureFile);
-  const auto report = parse_run_report(ran->out, "the output of 'tidemark run --json'");
-  if (!report) return tl::unexpected(report.error());
-  const LaneCounts total = report->total();
-  sample.lost = total.dropped + total.overwritten + total.unaccounted();
-  sample.device_ns = static_cast<double>(report->device_ns);
-  sample.process_ns = ran->wall_ns;
+  sample.lost = ran->lost();
   sample.peak_bytes = ran->peak_bytes;
   const WideTensors::Size size = WideTensors::size_of(options.case_name);
   sample.bytes = size.tasks * size.elements * 4;
@@ -111,7 +104,7 @@ Expected<Sample> take_sample(const DumpBenchOptions& options, const std::string&
   std::error_code code;
   std::filesystem::remove_all(directory, code);
   // From launch to the last byte in the file: the process less its start would be kinder.
-  sample.dump_bytes_per_s = static_cast<double>(sample.bytes) * 1e9 / sample.process_ns;
+  sample.dump_bytes_per_s = static_cast<double>(sample.bytes) * 1e9 / ran->wall_ns;
   const auto plain = plain_loop(scratch + "/plain", sample.bytes);
   if (!plain) return tl::unexpected(plain.error());
   sample.plain_bytes_per_s = *plain;
@@ -120,17 +113,14 @@ Expected<Sample> take_sample(const DumpBenchOptions& options, const std::string&
 
 }  // namespace
 
-int bench_dump(const DumpBenchOptions& options) {
-  const ScratchDirectory scratch(options.directory);
-  if (!scratch.made())
-    return report_error(
-        Error{ErrorKind::kFile,
-              fmt::format("--dir {}: cannot make a directory there", options.directory)});
+Expected<int> bench_dump(const DumpBenchOptions& options, const BenchOutput& out) {
+  const auto scratch = ScratchDirectory::create(options.directory);
+  if (!scratch) return tl::unexpected(scratch.error());
   std::vector<double> ratios, dump, plain, syncs;
   Sample worst;
   for (std::uint32_t round = 0; round < options.rounds; ++round) {
-    const auto sample = take_sample(options, scratch.path());
-    if (!sample) return report_error(sample.error());
+    const auto sample = take_sample(options, scratch->path());
+    if (!sample) return tl::unexpected(sample.error());
     ratios.push_back(sample->dump_bytes_per_s / sample->plain_bytes_per_s);
     dump.push_back(sample->dump_bytes_per_s);
     plain.push_back(sample->plain_bytes_per_s);
@@ -141,33 +131,29 @@ int bench_dump(const DumpBenchOptions& options) {
     worst.peak_bytes = std::max(worst.peak_bytes, sample->peak_bytes);
   }
   if (options.json) {
-    rapidjson::StringBuffer buffer;
-    JsonWriter json(buffer);
-    json.StartObject();
-    put(json, "bench", std::string_view("dump"));
-    put(json, "bytes", worst.bytes);
-    put(json, "pool_bytes", options.pool_bytes);
-    put(json, "dump_bytes_per_second", rounded(median(dump)));
-    put(json, "plain_bytes_per_second", rounded(median(plain)));
-    put(json, "ratio", rounded(median(ratios)));
-    put(json, "sync_ms", rounded(median(syncs) / 1e6));
-    put(json, "lost", worst.lost);
-    put(json, "wrong", worst.wrong);
-    put(json, "host_peak_bytes", worst.peak_bytes);
-    json.EndObject();
-    print_text(std::string(buffer.GetString()) + "\n");
+    print_json(out, "dump", [&](JsonWriter& json) {
+      put(json, "bytes", worst.bytes);
+      put(json, "pool_bytes", options.pool_bytes);
+      put(json, "dump_bytes_per_second", rounded(median(dump)));
+      put(json, "plain_bytes_per_second", rounded(median(plain)));
+      put(json, "ratio", rounded(median(ratios)));
+      put(json, "sync_ms", rounded(median(syncs) / 1e6));
+      put(json, "lost", worst.lost);
+      put(json, "wrong", worst.wrong);
+      put(json, "host_peak_bytes", worst.peak_bytes);
+    });
   } else {
-    print("{} of tensors through a pool of {}, medians of {} rounds, whole processes\n",
-          human_bytes(worst.bytes), human_bytes(options.pool_bytes), options.rounds);
-    print("  dump       {:.2f} GB/s end to end, {} lost, {} wrong, host at most {}\n",
-          median(dump) / 1e9, worst.lost, worst.wrong, human_bytes(worst.peak_bytes));
-    print("  plain loop {:.2f} GB/s: copied once and written, on the same file system\n",
-          median(plain) / 1e9);
-    print("  ratio      {:.3f}\n", median(ratios));
-    print("  sync       {:.1f} ms more until the capture is on stable storage\n",
-          median(syncs) / 1e6);
+    out.print("{} of tensors through a pool of {}, medians of {} rounds, whole processes\n",
+              human_bytes(worst.bytes), human_bytes(options.pool_bytes), options.rounds);
+    out.print("  dump       {:.2f} GB/s end to end, {} lost, {} wrong, host at most {}\n",
+              median(dump) / 1e9, worst.lost, worst.wrong, human_bytes(worst.peak_bytes));
+    out.print("  plain loop {:.2f} GB/s: copied once and written, on the same file system\n",
+              median(plain) / 1e9);
+    out.print("  ratio      {:.3f}\n", median(ratios));
+    out.print("  sync       {:.1f} ms more until the capture is on stable storage\n",
+              median(syncs) / 1e6);
   }
   return worst.lost == 0 && worst.wrong == 0 ? 0 : 4;
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::bench

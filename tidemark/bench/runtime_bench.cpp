@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark bench runtime: what a task costs, by the shape of the graph, beside oneTBB on the same
 // graph in the same run.
-#include "tidemark/cli/bench/runtime_bench.h"
-
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -10,15 +8,13 @@
 
 #include <fmt/core.h>
 
-#include "tidemark/cli/bench/bench_json.h"
-#include "tidemark/cli/bench/runtime_graphs.h"
-#include "tidemark/cli/bench/tbb_graph.h"
-#include "tidemark/cli/command_line.h"
-#include "tidemark/cli/run_summary.h"
-#include "tidemark/cli/terminal.h"
+#include "tidemark/base/human_text.h"
+#include "tidemark/bench/rounds.h"
+#include "tidemark/bench/runtime_graphs.h"
+#include "tidemark/bench/tbb_graph.h"
 #include "tidemark/device/sim/sim_clock.h"
 
-namespace tidemark::cli {
+namespace tidemark::bench {
 namespace {
 
 struct Measured {
@@ -106,40 +102,35 @@ Expected<Measured> measure(const GraphRequest& graph, const RuntimeBenchOptions&
   return Measured{graph, median(ours), theirs.empty() ? 0 : median(theirs)};
 }
 
-void print_json(const RuntimeBenchOptions& options, const std::vector<Measured>& all,
-                double flatness) {
-  rapidjson::StringBuffer buffer;
-  JsonWriter json(buffer);
-  json.SetIndent(' ', 2);
-  json.StartObject();
-  put(json, "bench", std::string_view("runtime"));
-  put(json, "platform", options.platform);
-  put(json, "rounds", options.rounds);
-  put_key(json, "graphs");
-  json.StartArray();
-  for (const auto& one : all) {
-    json.StartObject();
-    put(json, "graph", std::string_view(kGraphNames[static_cast<std::size_t>(one.graph.shape)]));
-    put(json, "dependencies", std::string_view(one.graph.automatic ? "automatic" : "explicit"));
-    put(json, "tasks", one.graph.tasks);
-    put(json, "ns_per_task", rounded(one.ns_per_task));
-    put(json, "tasks_per_s", std::round(1e9 / one.ns_per_task));
-    put_key(json, "reference");
-    if (one.tbb_ns_per_task > 0) {
-      json.StartObject();
-      put(json, "what", std::string_view("oneTBB flow graph, same edges"));
-      put(json, "ns_per_task", rounded(one.tbb_ns_per_task));
-      json.EndObject();
-      put(json, "ratio_ns", rounded(one.ns_per_task / one.tbb_ns_per_task));
-    } else {
-      json.Null();
-    }
-    json.EndObject();
+void put_graph(JsonWriter& json, const Measured& one) {
+  put(json, "graph", std::string_view(kGraphNames[static_cast<std::size_t>(one.graph.shape)]));
+  put(json, "dependencies", std::string_view(one.graph.automatic ? "automatic" : "explicit"));
+  put(json, "tasks", one.graph.tasks);
+  put(json, "ns_per_task", rounded(one.ns_per_task));
+  put(json, "tasks_per_s", std::round(1e9 / one.ns_per_task));
+  put_key(json, "reference");
+  if (one.tbb_ns_per_task <= 0) {
+    json.Null();
+    return;
   }
-  json.EndArray();
-  put(json, "ratio_flat", rounded(flatness));
-  json.EndObject();
-  print_text(std::string(buffer.GetString()) + "\n");
+  put_object(json, [&] {
+    put(json, "what", std::string_view("oneTBB flow graph, same edges"));
+    put(json, "ns_per_task", rounded(one.tbb_ns_per_task));
+  });
+  put(json, "ratio_ns", rounded(one.ns_per_task / one.tbb_ns_per_task));
+}
+
+void print_result(const RuntimeBenchOptions& options, const std::vector<Measured>& all,
+                  double flatness, const BenchOutput& out) {
+  print_json(out, "runtime", [&](JsonWriter& json) {
+    put(json, "platform", options.platform);
+    put(json, "rounds", options.rounds);
+    put_key(json, "graphs");
+    json.StartArray();
+    for (const auto& one : all) put_object(json, [&] { put_graph(json, one); });
+    json.EndArray();
+    put(json, "ratio_flat", rounded(flatness));
+  });
 }
 
 }  // namespace
@@ -173,11 +164,10 @@ std::vector<std::vector<std::uint32_t>> predecessors_of(const GraphRequest& requ
   return all;
 }
 
-int bench_runtime(const RuntimeBenchOptions& options) {
+Expected<int> bench_runtime(const RuntimeBenchOptions& options, const BenchOutput& out) {
   const Platform* platform = find_platform(options.platform);
   if (platform == nullptr || platform->device != DeviceKind::kSimulated)
-    return report_error(
-        {ErrorKind::kUsage, fmt::format("--platform {}: a simulated one", options.platform)});
+    return failure(ErrorKind::kUsage, "--platform {}: a simulated one", options.platform);
   std::vector<GraphRequest> graphs;
   for (const std::uint64_t tasks : {options.tasks / 10, options.tasks, options.tasks * 10})
     graphs.push_back({GraphShape::kIndependent, true, tasks});
@@ -189,27 +179,26 @@ int bench_runtime(const RuntimeBenchOptions& options) {
   std::vector<Measured> all;
   for (const auto& graph : graphs) {
     const auto measured = measure(graph, options);
-    if (!measured) return report_error(measured.error());
+    if (!measured) return tl::unexpected(measured.error());
     all.push_back(*measured);
     if (options.json) continue;
-    print("{:<15} {:<10} {:>9} tasks  {:>7.0f} ns per task",
-          kGraphNames[static_cast<std::size_t>(graph.shape)],
-          graph.automatic ? "automatic" : "explicit", with_commas(graph.tasks),
-          measured->ns_per_task);
+    out.print("{:<15} {:<10} {:>9} tasks  {:>7.0f} ns per task",
+              kGraphNames[static_cast<std::size_t>(graph.shape)],
+              graph.automatic ? "automatic" : "explicit", with_commas(graph.tasks),
+              measured->ns_per_task);
     if (measured->tbb_ns_per_task > 0)
-      print("  oneTBB {:>7.0f} ns  ratio {:.2f}", measured->tbb_ns_per_task,
-            measured->ns_per_task / measured->tbb_ns_per_task);
-    print("\n");
-    flush();
+      out.print("  oneTBB {:>7.0f} ns  ratio {:.2f}", measured->tbb_ns_per_task,
+                measured->ns_per_task / measured->tbb_ns_per_task);
+    out.print("\n");
   }
   const auto [least, most] =
       std::minmax({all[0].ns_per_task, all[1].ns_per_task, all[2].ns_per_task});
   if (options.json)
-    print_json(options, all, most / least);
+    print_result(options, all, most / least, out);
   else
-    print("cost per independent task from {} to {}: within {:.2f} x\n",
-          with_commas(options.tasks / 10), with_commas(options.tasks * 10), most / least);
+    out.print("cost per independent task from {} to {}: within {:.2f} x\n",
+              with_commas(options.tasks / 10), with_commas(options.tasks * 10), most / least);
   return 0;
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tidemark/cli/bench/bench_sink.h"
+#include "tidemark/bench/bench_sink.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "tidemark/base/check.h"
+#include "tidemark/bench/bench_span.h"
 #include "tidemark/capture/streaming_copy.h"
-#include "tidemark/cli/bench/bench_span.h"
 
-namespace tidemark::cli {
+namespace tidemark::bench {
 namespace {
 
 constexpr std::uint64_t kMemoryBytes = 128ull << 20;
@@ -157,4 +157,4 @@ void reference_sink(void* context, const unsigned char* page, std::size_t bytes)
   static_cast<PageSink*>(context)->append(delivery);
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::bench

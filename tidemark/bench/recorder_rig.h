@@ -5,12 +5,12 @@
 
 #include <memory>
 
-#include "tidemark/cli/bench/bench_options.h"
+#include "tidemark/bench/rounds.h"
 #include "tidemark/collect/drainer.h"
 #include "tidemark/device/device.h"
 #include "tidemark/device/region_file.h"
 
-namespace tidemark::cli {
+namespace tidemark::bench {
 
 class RecorderRig {
  public:
@@ -49,4 +49,4 @@ class RecorderRig {
   std::unique_ptr<Drainer> drainer_;
 };
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::bench

@@ -7,7 +7,7 @@
 
 #include "tidemark/schema/task_span.h"
 
-namespace tidemark::cli {
+namespace tidemark::bench {
 
 template <std::uint32_t kWideBytes>
 struct BenchSpan {
@@ -31,4 +31,4 @@ TM_DEVICE TM_INLINE TaskSpan bench_span(std::uint64_t number, std::uint64_t begi
           .core = 1};
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::bench

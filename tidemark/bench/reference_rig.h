@@ -3,10 +3,10 @@
 // same sink.
 #pragma once
 
-#include "tidemark/cli/bench/bench_options.h"
+#include "tidemark/bench/bench_options.h"
 #include "tidemark/collect/page_sink.h"
 
-namespace tidemark::cli {
+namespace tidemark::bench {
 
 // page_count is what the recorder has for all its lanes.
 double reference_end_to_end(const BenchOptions& options, std::uint32_t page_count,
@@ -14,4 +14,4 @@ double reference_end_to_end(const BenchOptions& options, std::uint32_t page_coun
 double reference_ns_per_record(const BenchOptions& options, std::uint32_t page_count,
                                double ticks_per_ns, PageSink* sink);
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::bench

@@ -8,9 +8,9 @@
 
 #include <cstdint>
 
-#include "tidemark/cli/bench/bench_options.h"
+#include "tidemark/bench/bench_options.h"
 
-namespace tidemark::cli {
+namespace tidemark::bench {
 
 // While it lives, threads that are started here run on the named processors of those allowed.
 class ThreadPlace {
@@ -47,4 +47,4 @@ class ThreadPlace {
   bool placed_ = false;
 };
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tidemark/cli/bench/reference_rig.h"
+#include "tidemark/bench/reference_rig.h"
 
 #include <sched.h>
 #include <sys/mman.h>
@@ -10,12 +10,12 @@
 #include <thread>
 
 #include "tidemark/base/check.h"
-#include "tidemark/cli/bench/bench_sink.h"
-#include "tidemark/cli/bench/reference_exchange.h"
-#include "tidemark/cli/bench/thread_places.h"
+#include "tidemark/bench/bench_sink.h"
+#include "tidemark/bench/reference_exchange.h"
+#include "tidemark/bench/thread_places.h"
 #include "tidemark/device/sim/sim_env.h"
 
-namespace tidemark::cli {
+namespace tidemark::bench {
 namespace {
 
 constexpr std::uint32_t kBurstPages = 8;
@@ -153,4 +153,4 @@ double reference_ns_per_record(const BenchOptions& options, std::uint32_t page_c
   return median(costs) / ticks_per_ns;
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::bench
