@@ -27,7 +27,7 @@ inline RunResult write_task_run(const std::string& directory, std::uint32_t page
   request.output_dir = directory;
   request.sync = false;
   request.force = true;
-  request.page_bytes = page_bytes;
+  request.recorder.page_bytes = page_bytes;
   request.launch.program = workload->name;
   request.launch.kernels = workload->kernels;
   request.launch.lanes = runtime_lanes(config);

@@ -10,7 +10,7 @@
 
 #include "tidemark/base/expected.h"
 #include "tidemark/device/platform_table.h"
-#include "tidemark/transport/page.h"
+#include "tidemark/device/region_plan.h"
 
 namespace tidemark::bench {
 
@@ -34,9 +34,7 @@ struct BenchOptions {
   std::uint32_t record_bytes = 32;
   std::uint64_t records = 0;  // per lane and round; 0: sized to the lanes
   std::uint32_t rounds = 15;
-  std::uint32_t drain_threads = 1;
-  std::uint32_t page_bytes = kPageBytesDefault;
-  std::uint64_t pool_bytes = 0;
+  RecorderSettings recorder;
   std::uint32_t device = 0;
   bool one_thread = false;  // CUDA: one thread writes a lane, not a warp
   bool disabled = false;

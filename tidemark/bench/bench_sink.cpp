@@ -142,7 +142,7 @@ FileSink::~FileSink() {
 
 Expected<std::unique_ptr<PageSink>> make_bench_sink(const BenchOptions& options) {
   if (options.sink == "memory")
-    return std::unique_ptr<PageSink>(std::make_unique<MemorySink>(options.page_bytes));
+    return std::unique_ptr<PageSink>(std::make_unique<MemorySink>(options.recorder.page_bytes));
   if (options.sink != "file")
     return failure(ErrorKind::kUsage, "--sink {}: memory or file", options.sink);
   auto file = FileSink::create(options.directory);

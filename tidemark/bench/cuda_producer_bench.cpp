@@ -57,7 +57,7 @@ Expected<Round> run_round(const BenchOptions& options, const CudaBenchArgs& args
       {.program = kCudaBenchProgram, .args = std::as_bytes(std::span(&args, 1)), .region = nullptr},
       args.records);
   if (!done) return tl::unexpected(done.error());
-  if (memory != nullptr) memory->second_pass(options.drain_threads);
+  if (memory != nullptr) memory->second_pass(options.recorder.drain_threads);
   return Round{.end_to_end = *done,
                .kernel_ns = (*rig)->figure(kFigureKernelNs),
                .mapped_gb = (*rig)->figure(kFigureMappedGb),
@@ -128,7 +128,8 @@ Expected<Summary> measure(const BenchOptions& options, const Platform& platform,
   std::unique_ptr<MemorySink> memory;
   if (options.sink == "memory") {
     const std::uint64_t keep = round_bytes(options, args);
-    memory = std::make_unique<MemorySink>(options.page_bytes, keep > kKeepBytesMax ? 0 : keep);
+    memory =
+        std::make_unique<MemorySink>(options.recorder.page_bytes, keep > kKeepBytesMax ? 0 : keep);
   }
   std::vector<double> rates, kernel_ns, mapped, copies, plain_kernel, plain_read;
   std::vector<EndToEnd> runs;
@@ -222,7 +223,7 @@ void print_table(const BenchOptions& options, const Summary& summary, const Benc
   out.print(
       "{} lanes of {}-byte records from {}, each written by one {}, to {}, {} drain threads\n",
       options.lanes, options.record_bytes, options.platform, options.one_thread ? "thread" : "warp",
-      options.sink, options.drain_threads);
+      options.sink, options.recorder.drain_threads);
   out.print("  lossless     {:.1f} Mrecords/s, {:.2f} GB/s = {:.2f} of the link; limited by {}\n",
             summary.mrecords_per_s, summary.gb_per_s, summary.ratio_link, summary.limited_by);
   out.print("  link         {:.2f} GB/s of plain stores, {:.2f} GB/s of plain copies\n",

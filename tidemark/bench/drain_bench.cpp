@@ -69,14 +69,16 @@ Expected<int> bench_drain(const BenchOptions& options, const BenchOutput& out) {
     if (!rig) return tl::unexpected(rig.error());
     const auto moved = (*rig)->drain_full_pages(400);
     drained.push_back(moved.bytes / moved.seconds / 1e9);
-    const std::uint64_t source_bytes = std::uint64_t{(*rig)->pool_pages()} * options.page_bytes;
+    const std::uint64_t source_bytes =
+        std::uint64_t{(*rig)->pool_pages()} * options.recorder.page_bytes;
     const auto bytes = static_cast<std::uint64_t>(moved.bytes);
-    copied.push_back(copy_gb_per_s(source_bytes, options.page_bytes, bytes,
+    copied.push_back(copy_gb_per_s(source_bytes, options.recorder.page_bytes, bytes,
                                    [](unsigned char* to, const unsigned char* from,
                                       std::size_t size) { std::memcpy(to, from, size); }));
-    streamed.push_back(copy_gb_per_s(source_bytes, options.page_bytes, bytes, &streaming_copy));
+    streamed.push_back(
+        copy_gb_per_s(source_bytes, options.recorder.page_bytes, bytes, &streaming_copy));
     summed.push_back(
-        copy_gb_per_s(source_bytes, options.page_bytes, bytes,
+        copy_gb_per_s(source_bytes, options.recorder.page_bytes, bytes,
                       [](unsigned char* to, const unsigned char* from, std::size_t size) {
                         copy_with_checksum(to, from, kPageHeaderBytes, from + kPageHeaderBytes,
                                            size - kPageHeaderBytes);
@@ -85,7 +87,7 @@ Expected<int> bench_drain(const BenchOptions& options, const BenchOutput& out) {
   const DrainRates rates{median(drained), median(copied), median(streamed), median(summed)};
   if (!options.json) {
     out.print("drain of full pages, {} lanes, {} drain threads, to {}: {:.2f} GB/s\n",
-              options.lanes, options.drain_threads, options.sink, rates.drain);
+              options.lanes, options.recorder.drain_threads, options.sink, rates.drain);
     out.print(
         "  beside it, one thread: memcpy {:.2f}, streaming copy {:.2f}, streaming copy with "
         "checksum {:.2f} GB/s; ratio to the last {:.2f}\n",

@@ -63,10 +63,8 @@ Expected<std::unique_ptr<RecorderRig>> RecorderRig::create(const BenchOptions& o
   RegionRequest request;
   for (std::uint32_t lane = 0; lane < options.lanes; ++lane)
     request.lanes.push_back({.record_bytes = options.record_bytes, .producer = "bench"});
-  request.page_bytes = options.page_bytes;
-  request.pool_bytes = options.pool_bytes;
+  request.recorder = options.recorder;
   if (platform->transport == Transport::kPulled) request.pages_per_lane = kPagesPerLanePulled;
-  request.drain_threads = options.drain_threads;
   request.ticks_per_second = ticks_per_second;
   request.run_id = make_run_id();
   auto plan = plan_region(request);

@@ -59,16 +59,16 @@ class Rig {
   Rig(const BenchOptions& options, std::uint32_t page_count, PageSink* sink)
       : options_(options),
         pages_(page_count / options.lanes),
-        memory_(std::size_t{pages_} * options.lanes * options.page_bytes),
+        memory_(std::size_t{pages_} * options.lanes * options.recorder.page_bytes),
         sink_(sink) {
     for (std::uint32_t lane = 0; lane < options.lanes; ++lane)
-      lanes_.emplace_back(memory_.base() + std::size_t{lane} * pages_ * options.page_bytes, pages_,
-                          options.page_bytes);
+      lanes_.emplace_back(memory_.base() + std::size_t{lane} * pages_ * options.recorder.page_bytes,
+                          pages_, options.recorder.page_bytes);
   }
 
   void start_draining() {
     const ThreadPlace place = ThreadPlace::drainers(options_);
-    for (std::uint32_t thread = 0; thread < options_.drain_threads; ++thread)
+    for (std::uint32_t thread = 0; thread < options_.recorder.drain_threads; ++thread)
       drainers_.emplace_back([this, thread] { drain(thread); });
   }
   void finish_draining() {
@@ -86,7 +86,8 @@ class Rig {
     for (int idle = 0;;) {
       const bool last_look = done_.load(std::memory_order_acquire);
       bool moved = false;
-      for (std::uint32_t lane = thread; lane < lanes_.size(); lane += options_.drain_threads)
+      for (std::uint32_t lane = thread; lane < lanes_.size();
+           lane += options_.recorder.drain_threads)
         while (lanes_[lane].drain_one(&reference_sink, sink_)) {
           moved = true;
           drained_.fetch_add(1, std::memory_order_release);
@@ -136,7 +137,7 @@ double reference_ns_per_record(const BenchOptions& options, std::uint32_t page_c
   Rig rig(one_lane, page_count, sink);
   rig.start_draining();
   const ThreadPlace place = ThreadPlace::producer(one_lane, 0);
-  const std::uint64_t per_page = options.page_bytes / options.record_bytes;
+  const std::uint64_t per_page = options.recorder.page_bytes / options.record_bytes;
   const std::uint64_t pages = std::min<std::uint64_t>(kBurstPages, rig.pages() / 2);
   std::vector<double> costs;
   std::uint64_t number = 0;

@@ -74,7 +74,7 @@ void put_options(JsonWriter& json, const BenchOptions& options) {
   put(json, "sink", options.sink);
   put(json, "lanes", options.lanes);
   put(json, "record_bytes", options.record_bytes);
-  put(json, "drain_threads", options.drain_threads);
+  put(json, "drain_threads", options.recorder.drain_threads);
   put(json, "rounds", options.rounds);
 }
 

@@ -17,7 +17,8 @@ class ThreadPlace {
  public:
   ThreadPlace(const BenchOptions& options, std::uint32_t first, std::uint32_t count) {
     if (::sched_getaffinity(0, sizeof(before_), &before_) != 0) return;
-    if (static_cast<std::uint32_t>(CPU_COUNT(&before_)) < options.lanes + options.drain_threads)
+    if (static_cast<std::uint32_t>(CPU_COUNT(&before_)) <
+        options.lanes + options.recorder.drain_threads)
       return;
     cpu_set_t place;
     CPU_ZERO(&place);
@@ -39,7 +40,7 @@ class ThreadPlace {
     return {options, lane, 1};
   }
   static ThreadPlace drainers(const BenchOptions& options) {
-    return {options, options.lanes, options.drain_threads};
+    return {options, options.lanes, options.recorder.drain_threads};
   }
 
  private:

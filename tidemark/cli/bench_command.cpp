@@ -48,10 +48,10 @@ void bind_drain(Command& command, bench::BenchOptions& options) {
   command.option("--dir", &options.directory, "Where --sink file writes", kShowsDefault);
   command.option("--lanes", &options.lanes, "Producers, one lane each", kShowsDefault);
   command.option("--rounds", &options.rounds, "Rounds of which the median is taken", kShowsDefault);
-  command.option("--drain-threads", &options.drain_threads, "Threads that drain pages",
+  command.option("--drain-threads", &options.recorder.drain_threads, "Threads that drain pages",
                  kShowsDefault);
-  command.option("--page-bytes", &options.page_bytes, "Bytes of one page", kShowsDefault);
-  command.option("--pool-bytes", &options.pool_bytes,
+  command.option("--page-bytes", &options.recorder.page_bytes, "Bytes of one page", kShowsDefault);
+  command.option("--pool-bytes", &options.recorder.pool_bytes,
                  "Bytes of the page pool; 0 sizes it to the lanes", kShowsDefault);
   command.flag("--json", &options.json, "Print one JSON object");
 }

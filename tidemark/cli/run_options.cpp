@@ -81,12 +81,12 @@ void bind_recorder_options(Command& command, RunOptions& options) {
                  "[STREAM=]wait|drop|keep-last; may be given several times");
   command.option("--keep-pages", &request.keep_pages, "Pages a keep-last lane owns (>= 2)",
                  kShowsDefault);
-  command.option("--page-bytes", &request.page_bytes, "Bytes of one page", kShowsDefault);
-  command.option("--pool-bytes", &request.pool_bytes,
+  command.option("--page-bytes", &request.recorder.page_bytes, "Bytes of one page", kShowsDefault);
+  command.option("--pool-bytes", &request.recorder.pool_bytes,
                  "Bytes of the shared page pool; 0 sizes it to the lanes", kShowsDefault);
-  command.option("--drain-threads", &request.drain_threads, "Threads that drain pages",
+  command.option("--drain-threads", &request.recorder.drain_threads, "Threads that drain pages",
                  kShowsDefault);
-  command.option("--drain-timeout-ms", &request.drain_timeout_ms,
+  command.option("--drain-timeout-ms", &request.recorder.drain_timeout_ms,
                  "A waiting producer gives up when nothing at all was drained for so long",
                  kShowsDefault);
   command.option(

@@ -22,7 +22,7 @@ constexpr std::uint64_t kPerPage = (1024 - kPageHeaderBytes) / TaskSpan::kBytes;
 RegionRequest request_of(Overflow overflow) {
   RegionRequest request;
   request.lanes = {{.overflow = overflow}, {.overflow = overflow}};
-  request.page_bytes = 1024;
+  request.recorder.page_bytes = 1024;
   request.keep_pages = 4;
   request.run_id = 31;
   return request;
