@@ -4,8 +4,4 @@
 #include "tidemark/session/register_workload.h"
 #include "workloads/workload_table.h"
 
-namespace tidemark {
-
-void register_bgemm() { register_workload<Bgemm>(); }
-
-}  // namespace tidemark
+void tidemark::register_bgemm() { register_workload<Bgemm>(); }

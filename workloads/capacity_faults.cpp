@@ -4,14 +4,10 @@
 #include "tidemark/session/register_workload.h"
 #include "workloads/workload_table.h"
 
-namespace tidemark {
-
-void register_capacity_faults() {
+void tidemark::register_capacity_faults() {
   register_workload<ScopeDeadlock>();
   register_workload<HeapDeadlock>();
   register_workload<FlowControlDeadlock>();
   register_workload<DepPoolOverflow>();
   register_workload<TensormapOverflow>();
 }
-
-}  // namespace tidemark

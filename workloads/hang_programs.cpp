@@ -4,13 +4,9 @@
 #include "tidemark/session/register_workload.h"
 #include "workloads/workload_table.h"
 
-namespace tidemark {
-
-void register_hang_programs() {
+void tidemark::register_hang_programs() {
   register_workload<HangKernel>();
   register_workload<HangOrchestration>();
   register_workload<HangScheduler>();
   register_workload<CrashKernel>();
 }
-
-}  // namespace tidemark

@@ -4,8 +4,4 @@
 #include "tidemark/session/register_workload.h"
 #include "workloads/workload_table.h"
 
-namespace tidemark {
-
-void register_mixed_example() { register_workload<MixedExample>(); }
-
-}  // namespace tidemark
+void tidemark::register_mixed_example() { register_workload<MixedExample>(); }

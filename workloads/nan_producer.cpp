@@ -4,8 +4,4 @@
 #include "tidemark/session/register_workload.h"
 #include "workloads/workload_table.h"
 
-namespace tidemark {
-
-void register_nan_producer() { register_workload<NanProducer>(); }
-
-}  // namespace tidemark
+void tidemark::register_nan_producer() { register_workload<NanProducer>(); }

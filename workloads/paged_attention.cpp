@@ -4,8 +4,4 @@
 #include "tidemark/session/register_workload.h"
 #include "workloads/workload_table.h"
 
-namespace tidemark {
-
-void register_paged_attention() { register_workload<PagedAttention>(); }
-
-}  // namespace tidemark
+void tidemark::register_paged_attention() { register_workload<PagedAttention>(); }

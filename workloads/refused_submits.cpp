@@ -5,9 +5,7 @@
 #include "workloads/slow_programs.h"
 #include "workloads/workload_table.h"
 
-namespace tidemark {
-
-void register_refused_submits() {
+void tidemark::register_refused_submits() {
   register_workload<InvalidArgs>();
   register_workload<RequestTooLarge>();
   register_workload<SyncStartInvalid>();
@@ -15,5 +13,3 @@ void register_refused_submits() {
   register_workload<ExplicitFatal>();
   register_workload<ScopeDepthExceeded>();
 }
-
-}  // namespace tidemark

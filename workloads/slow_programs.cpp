@@ -4,12 +4,8 @@
 #include "tidemark/session/register_workload.h"
 #include "workloads/workload_table.h"
 
-namespace tidemark {
-
-void register_slow_programs() {
+void tidemark::register_slow_programs() {
   register_workload<EmptyProgram>();
   register_workload<SlowKernel>();
   register_workload<Backpressure>();
 }
-
-}  // namespace tidemark

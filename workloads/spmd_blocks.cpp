@@ -4,8 +4,4 @@
 #include "tidemark/session/register_workload.h"
 #include "workloads/workload_table.h"
 
-namespace tidemark {
-
-void register_spmd_blocks() { register_workload<SpmdBlocks>(); }
-
-}  // namespace tidemark
+void tidemark::register_spmd_blocks() { register_workload<SpmdBlocks>(); }

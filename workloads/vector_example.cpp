@@ -4,8 +4,4 @@
 #include "tidemark/session/register_workload.h"
 #include "workloads/workload_table.h"
 
-namespace tidemark {
-
-void register_vector_example() { register_workload<VectorExample>(); }
-
-}  // namespace tidemark
+void tidemark::register_vector_example() { register_workload<VectorExample>(); }

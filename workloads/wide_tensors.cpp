@@ -4,8 +4,4 @@
 #include "tidemark/session/register_workload.h"
 #include "workloads/workload_table.h"
 
-namespace tidemark {
-
-void register_wide_tensors() { register_workload<WideTensors>(); }
-
-}  // namespace tidemark
+void tidemark::register_wide_tensors() { register_workload<WideTensors>(); }
