@@ -22,7 +22,7 @@ endfunction()
 function(tidemark_test_optimisation label out)
   set(level "")
   # Only tests of lock-free headers need the optimiser they are shipped with.
-  if(label MATCHES "^(base|schema|device|capture|session|analyze|export|foreign|system|perfetto)$")
+  if(NOT label MATCHES "^(transport|record|runtime|collect|workloads|programs)$")
     set(level "$<$<CONFIG:Release>:-O1>")
   endif()
   # With ASan's and UBSan's checks in a test, optimising it takes longer than running it.
