@@ -12,6 +12,7 @@
 #include "tidemark/base/check.h"
 #include "tidemark/bench/bench_sink.h"
 #include "tidemark/bench/reference_exchange.h"
+#include "tidemark/bench/rounds.h"
 #include "tidemark/bench/thread_places.h"
 #include "tidemark/device/sim/sim_env.h"
 
