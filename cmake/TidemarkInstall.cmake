@@ -13,7 +13,7 @@ function(tidemark_install)
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/tidemark" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
     FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh" PATTERN "tidemark/cli" EXCLUDE
-    PATTERN "testing" EXCLUDE)
+    PATTERN "tidemark/bench" EXCLUDE PATTERN "testing" EXCLUDE)
   install(FILES "${PROJECT_SOURCE_DIR}/tidemark/cli/tidemark_main.h"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tidemark/cli")
 

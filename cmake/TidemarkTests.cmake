@@ -18,6 +18,35 @@ function(tidemark_threaded_sources out)
   set(${out} ${threaded} PARENT_SCOPE)
 endfunction()
 
+# Sets <out> to how far the tests of a label are optimised, beyond what the build says.
+function(tidemark_test_optimisation label out)
+  set(level "")
+  # Only tests of lock-free headers need the optimiser they are shipped with.
+  if(NOT label MATCHES "^(transport|record|runtime|collect|workloads|programs)$")
+    set(level "$<$<CONFIG:Release>:-O1>")
+  endif()
+  # With ASan's and UBSan's checks in a test, optimising it takes longer than running it.
+  if(TIDEMARK_SANITIZE MATCHES "address")
+    set(level -O0)
+  endif()
+  set(${out} "${level}" PARENT_SCOPE)
+endfunction()
+
+# Half of what a test takes to compile, precompiled once for each level. Sets <out> to its target.
+function(tidemark_test_headers level out)
+  string(MAKE_C_IDENTIFIER "tidemark_test_headers${level}" target)
+  if(NOT TARGET ${target})
+    set(source "${PROJECT_BINARY_DIR}/test_headers/${target}.cpp")
+    file(CONFIGURE OUTPUT "${source}" CONTENT "// Nothing but the precompiled headers.\n")
+    add_library(${target} OBJECT "${source}")
+    target_compile_options(${target} PRIVATE ${level})
+    target_link_libraries(${target} PRIVATE GTest::gtest fmt::fmt Threads::Threads)
+    target_precompile_headers(${target} PRIVATE <gtest/gtest.h> <string> <vector>)
+    tidemark_warnings(${target} TEST)
+  endif()
+  set(${out} ${target} PARENT_SCOPE)
+endfunction()
+
 # tidemark_test_executable(<label> [ALONE] SOURCES <files>... LINK <targets>...)
 # Builds tidemark_<label>_tests. A test_main.cpp in the current folder replaces GoogleTest's main.
 # ALONE: these tests do not run the executable, so it need not be built for them.
@@ -34,23 +63,16 @@ function(tidemark_test_executable label)
   target_link_libraries(${target} PRIVATE ${arg_LINK} Threads::Threads)
   target_compile_definitions(${target} PRIVATE
     TIDEMARK_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  # Half of what a test takes to compile.
-  target_precompile_headers(${target} PRIVATE <gtest/gtest.h> <string> <vector>)
   if(TARGET tidemark AND NOT arg_ALONE)
     add_dependencies(${target} tidemark)
     target_compile_definitions(${target} PRIVATE TIDEMARK_EXECUTABLE="$<TARGET_FILE:tidemark>")
   endif()
   tidemark_warnings(${target} TEST)
   tidemark_unity(${target})
-  # Only tests of lock-free headers need the optimiser they are shipped with.
-  if(label MATCHES "^(base|schema|device|capture|session|analyze|export|foreign|system|perfetto)$")
-    target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-O1>")
-  endif()
-
-  # With ASan's and UBSan's checks in a test, optimising it takes longer than running it.
-  if(TIDEMARK_SANITIZE MATCHES "address")
-    target_compile_options(${target} PRIVATE -O0)
-  endif()
+  tidemark_test_optimisation(${label} level)
+  target_compile_options(${target} PRIVATE ${level})
+  tidemark_test_headers("${level}" headers)
+  target_precompile_headers(${target} REUSE_FROM ${headers})
 
   gtest_discover_tests(${target}
     DISCOVERY_TIMEOUT 60

@@ -21,7 +21,8 @@ namespace tidemark::fuzz {
 inline constexpr std::uint64_t kHostileRunId = 0x71DE71DE;
 
 inline RegionPlan plan_hostile_region() {
-  RegionRequest request{.lanes = {}, .spare_lanes = 2, .page_bytes = 1024, .pool_bytes = 8 * 1024};
+  RegionRequest request{
+      .lanes = {}, .spare_lanes = 2, .recorder = {.page_bytes = 1024, .pool_bytes = 8 * 1024}};
   request.lanes = {{.stream = StreamId::kSwimlane, .overflow = Overflow::kWait, .unit = 0},
                    {.stream = StreamId::kSwimlane, .overflow = Overflow::kDrop, .unit = 1},
                    {.stream = StreamId::kDump, .overflow = Overflow::kWait, .record_bytes = 0},
@@ -29,7 +30,7 @@ inline RegionPlan plan_hostile_region() {
                    {.stream = StreamId::kEvents, .overflow = Overflow::kWait, .unit = 4},
                    {.stream = StreamId::kSwimlane, .overflow = Overflow::kKeepLast, .unit = 5}};
   request.keep_pages = 2;
-  request.drain_timeout_ms = 1;
+  request.recorder.drain_timeout_ms = 1;
   request.run_id = kHostileRunId;
   RegionPlan plan = plan_region(request).value();
   plan.identity.shape.name_slots = 8;

@@ -11,7 +11,7 @@
 #include "tidemark/export/export_run.h"
 #include "tidemark/session/run_session.h"
 #include "tidemark/session/runtime_lanes.h"
-#include "tidemark/session/workload.h"
+#include "tidemark/session/register_workload.h"
 
 namespace tidemark {
 

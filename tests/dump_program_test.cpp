@@ -156,7 +156,7 @@ TEST_P(DumpedPrograms, HaveEveryArgumentAsTheReferenceHasIt) {
     RecordedRun recorded(program, config_for(platform, build, track_war, program), platform,
                          seed * 37);
     const RunResult result = recorded.run([&](RunRequest& request) {
-      if (seed % 3 == 0) request.page_bytes = 4096;
+      if (seed % 3 == 0) request.recorder.page_bytes = 4096;
     });
     ASSERT_EQ(result.exit_code, 0) << (result.report.error ? result.report.error->message : "");
     EXPECT_TRUE(result.report.ledger_closes());

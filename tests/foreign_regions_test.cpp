@@ -29,7 +29,7 @@ class ForeignRegions : public CommandLine {
   static RegionPlan plan_of(std::uint64_t run_id) {
     RegionRequest request;
     request.lanes = {{.producer = "only"}};
-    request.page_bytes = 1024;
+    request.recorder.page_bytes = 1024;
     request.run_id = run_id;
     RegionPlan plan = *plan_region(request);
     plan.run_directory = fmt::format("/of/run/{}", run_id);

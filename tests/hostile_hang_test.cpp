@@ -45,8 +45,7 @@ class HungDevice {
       : config_(small_config()),
         layout_(lay_out(config_)),
         region_({.lanes = {{}, {.unit = 1}},
-                 .page_bytes = 1024,
-                 .pool_bytes = 8 * 1024,
+                 .recorder = {.page_bytes = 1024, .pool_bytes = 8 * 1024},
                  .status_bytes = status_bytes(config_.units())}),
         memory_(DeviceMemory::create(layout_.total_bytes).value()),
         mapping_(DeviceMapping::map(memory_.fd(), memory_.bytes()).value()) {

@@ -107,8 +107,7 @@ class SlowSink : public PageSink {
 // A device that is given up may go on for ever; the drainer must come to its end all the same.
 TEST(HostileRegion, TheDrainerFinishesWhileAProducerNeverStops) {
   RegionRequest request{.lanes = {{.stream = StreamId::kSwimlane, .overflow = Overflow::kDrop}},
-                        .page_bytes = 1024,
-                        .pool_bytes = 64 * 1024};
+                        .recorder = {.page_bytes = 1024, .pool_bytes = 64 * 1024}};
   request.run_id = kHostileRunId;
   const RegionPlan plan = plan_region(request).value();
   HostileRegion region(plan, Transport::kMapped);

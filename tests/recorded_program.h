@@ -11,9 +11,9 @@
 #include "tests/random_program_generator.h"
 #include "tests/random_program_reference.h"
 #include "tests/random_program_workload.h"
+#include "tidemark/session/plan_workload.h"
 #include "tidemark/session/run_session.h"
 #include "tidemark/session/runtime_lanes.h"
-#include "tidemark/session/workload.h"
 
 namespace tidemark::random_program {
 
@@ -163,11 +163,11 @@ class RecordedRun {
   tl::expected<std::vector<std::byte>, Error> build_here(DeviceMemory& device,
                                                          const RuntimeLayout& layout,
                                                          const RegionView* region) {
-    return workload_detail::build_on_host(
-        device, layout, data_, [&](const RuntimeMemory& memory, RuntimeStatus* status) {
-          NotingWatch watch(region, memory, notes_);
-          orchestrate_here<Workload, HostBuild>(memory, status, watch);
-        });
+    return build_on_host(device, layout, data_,
+                         [&](const RuntimeMemory& memory, RuntimeStatus* status) {
+                           NotingWatch watch(region, memory, notes_);
+                           orchestrate_here<Workload>(memory, status, watch);
+                         });
   }
 
   const Program& program_;

@@ -20,7 +20,7 @@ class PlannedRecording : public testing::Test {
             .lanes = {{.overflow = Overflow::kDrop, .producer = "drops"},
                       {.overflow = Overflow::kKeepLast, .producer = "keeps"},
                       {.overflow = Overflow::kWait, .producer = "waits"}},
-            .page_bytes = 1024};
+            .recorder = {.page_bytes = 1024}};
   }
   samples::TemporaryDirectory directory_;
 };

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "tidemark/session/register_workload.h"
 #include "tidemark/session/run_session.h"
 #include "tidemark/session/runtime_lanes.h"
 #include "workloads/vector_example.h"
@@ -26,7 +27,7 @@ inline RunResult write_task_run(const std::string& directory, std::uint32_t page
   request.output_dir = directory;
   request.sync = false;
   request.force = true;
-  request.page_bytes = page_bytes;
+  request.recorder.page_bytes = page_bytes;
   request.launch.program = workload->name;
   request.launch.kernels = workload->kernels;
   request.launch.lanes = runtime_lanes(config);

@@ -73,19 +73,19 @@ INSTANTIATE_TEST_SUITE_P(Platforms, Session, testing::Values("sim", "a2a3sim", "
 
 TEST_P(Session, BurstOf64LanesLosesNothingUnderWait) {
   RunRequest wanted = request({.lanes = 64, .seconds = 0.3, .burst = true}, GetParam());
-  wanted.pool_bytes = 128 * kPageBytesDefault;
+  wanted.recorder.pool_bytes = 128 * kPageBytesDefault;
   const RunReport report = run_and_check(wanted);
   const LaneCounts counts = spans(report);
   EXPECT_GT(counts.produced, 64u);
   EXPECT_EQ(counts.delivered, counts.produced);
   EXPECT_EQ(counts.dropped, 0u);
   EXPECT_EQ(verified_, counts.delivered);
-  EXPECT_EQ(report.recorder.pool_bytes, wanted.pool_bytes);
+  EXPECT_EQ(report.recorder.pool_bytes, wanted.recorder.pool_bytes);
 }
 
 TEST_P(Session, BurstUnderDropCountsExactlyWhatItRefused) {
   RunRequest wanted = request({.lanes = 64, .seconds = 0.3, .burst = true}, GetParam());
-  wanted.pool_bytes = 64 * kPageBytesDefault;
+  wanted.recorder.pool_bytes = 64 * kPageBytesDefault;
   wanted.policy = Overflow::kDrop;
   wanted.inject.slow_us = 500;  // there must be something to refuse
   const LaneCounts counts = spans(run_and_check(wanted));
@@ -100,7 +100,7 @@ TEST_P(Session, BurstUnderKeepLastKeepsExactlyTheNewestPagesOfEachLane) {
   RunRequest wanted = request({.lanes = 16, .records = 50'000, .burst = true}, GetParam());
   wanted.policy = Overflow::kKeepLast;
   wanted.keep_pages = 3;
-  wanted.page_bytes = 8192;
+  wanted.recorder.page_bytes = 8192;
   const RunReport report = run_and_check(wanted);
   const std::uint64_t per_page = (8192 - kPageHeaderBytes) / 32;
   const std::uint64_t in_last_page = 50'000 % per_page;
@@ -115,15 +115,15 @@ TEST_P(Session, BurstUnderKeepLastKeepsExactlyTheNewestPagesOfEachLane) {
 
 TEST_P(Session, OnePagePerLaneDoesNotDeadlock) {
   RunRequest wanted = request({.lanes = 64, .records = 5000}, GetParam());
-  wanted.page_bytes = 4096;
-  wanted.pool_bytes = 64 * 4096;
+  wanted.recorder.page_bytes = 4096;
+  wanted.recorder.pool_bytes = 64 * 4096;
   EXPECT_EQ(spans(run_and_check(wanted)).delivered, 64u * 5000u);
 }
 
 TEST_P(Session, OnePagePerLaneDoesNotDeadlockWhenOnlyOneLaneWrites) {
   RunRequest wanted = request({.lanes = 64, .records = 50'000, .writing_lanes = 1}, GetParam());
-  wanted.page_bytes = 4096;
-  wanted.pool_bytes = 64 * 4096;
+  wanted.recorder.page_bytes = 4096;
+  wanted.recorder.pool_bytes = 64 * 4096;
   const RunReport report = run_and_check(wanted);
   EXPECT_EQ(spans(report).delivered, 50'000u);
   for (const auto& lane : report.lanes) {
@@ -135,7 +135,7 @@ TEST_P(Session, OnePagePerLaneDoesNotDeadlockWhenOnlyOneLaneWrites) {
 
 TEST_P(Session, PausedDrainerStallsProducersAndLosesNothing) {
   RunRequest wanted = request({.lanes = 2, .records = 300'000}, GetParam());
-  wanted.pool_bytes = 4 * kPageBytesDefault;
+  wanted.recorder.pool_bytes = 4 * kPageBytesDefault;
   wanted.inject.pause_ms = 400;
   const RunReport report = run_and_check(wanted);
   EXPECT_EQ(spans(report).delivered, 600'000u);
@@ -144,9 +144,9 @@ TEST_P(Session, PausedDrainerStallsProducersAndLosesNothing) {
 
 TEST_P(Session, StoppedDrainerIsLeftWithinItsBoundAndEverythingIsCounted) {
   RunRequest wanted = request({.lanes = 2, .records = 200'000}, GetParam());
-  wanted.pool_bytes = 4 * kPageBytesDefault;
+  wanted.recorder.pool_bytes = 4 * kPageBytesDefault;
   wanted.inject.stop = true;
-  wanted.drain_timeout_ms = 200;
+  wanted.recorder.drain_timeout_ms = 200;
   const RunReport report = run_and_check(wanted, 4);
   const LaneCounts counts = spans(report);
   EXPECT_EQ(counts.produced, 400'000u);
@@ -157,7 +157,7 @@ TEST_P(Session, StoppedDrainerIsLeftWithinItsBoundAndEverythingIsCounted) {
 
 TEST_P(Session, FramesOfManySizesArriveWhole) {
   RunRequest wanted = request({.lanes = 3, .records = 20'000, .frame_bytes = 300'000}, GetParam());
-  wanted.drain_threads = 2;
+  wanted.recorder.drain_threads = 2;
   const RunReport report = run_and_check(wanted);
   for (const auto& lane : report.lanes) {
     if (lane.stream == "dump") {
@@ -204,7 +204,7 @@ TEST_F(Session, HundredRunsInOneProcessLeaveNoTraceOfEachOther) {
                                  .frame_bytes = number % 2 == 0 ? 0u : 10'000u},
                                 number % 3 == 1 ? "a5sim" : "sim");
     wanted.policy = kPolicies[number % 3];
-    wanted.drain_threads = 1 + number % 2;
+    wanted.recorder.drain_threads = 1 + number % 2;
     const auto result = run_session(wanted);
     ASSERT_TRUE(result.has_value()) << result.error().message;
     ASSERT_EQ(result->exit_code, 0) << number;

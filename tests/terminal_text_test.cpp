@@ -188,7 +188,7 @@ TEST_F(TerminalText, OfARegionHasNoOrders) {
     const UnitCounts units{.schedulers = 1, .cores = 3};
     RegionRequest request;
     request.lanes = {{.producer = std::string(kOrders)}};
-    request.page_bytes = 1024;
+    request.recorder.page_bytes = 1024;
     request.run_id = run_id_;
     request.status_bytes = status_bytes(units);
     RegionPlan plan = *plan_region(request);

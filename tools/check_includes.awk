@@ -109,7 +109,7 @@ FNR == 1 {
   if (code ~ /__CUDACC__|__CUDA_ARCH__/ && !may_test_cuda) {
     violation(FNR, "only base/host_device.h and transport/shared_word.h test for CUDA")
   }
-  if (file ~ /^tidemark\/cli\// && file !~ /^tidemark\/cli\/terminal\.cpp$/ &&
+  if (file ~ /^tidemark\/(bench|cli)\// && file !~ /^tidemark\/cli\/terminal\.cpp$/ &&
       code ~ /fmt::print|std::(cout|cerr|printf|fprintf|fputs|puts|fwrite)|(^|[^A-Za-z0-9_:])f?printf\(/) {
     violation(FNR, "print through cli/terminal.h, which lets no control character pass")
   }

@@ -16,7 +16,8 @@
 #include <vector>
 
 #include "tidemark/runtime/orchestrator.h"
-#include "tidemark/session/workload.h"
+#include "tidemark/session/entry_data.h"
+#include "tidemark/session/workload_entry.h"
 #include "workloads/seeded_numbers.h"
 #include "workloads/tile_product.h"
 

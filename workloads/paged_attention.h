@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "tidemark/runtime/orchestrator.h"
-#include "tidemark/session/workload.h"
+#include "tidemark/session/entry_data.h"
+#include "tidemark/session/workload_entry.h"
 #include "workloads/paged_attention_data.h"
 #include "workloads/paged_attention_kernels.h"
 #include "workloads/paged_attention_reference.h"

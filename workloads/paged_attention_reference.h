@@ -9,7 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "tidemark/session/workload.h"
+#include "tidemark/session/entry_data.h"
+#include "tidemark/session/workload_entry.h"
 #include "workloads/paged_attention_data.h"
 #include "workloads/seeded_numbers.h"
 

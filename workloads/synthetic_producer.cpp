@@ -7,15 +7,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <vector>
 
+#include "tidemark/base/command.h"
 #include "tidemark/base/unique_fd.h"
 #include "tidemark/device/program.h"
 #include "tidemark/device/sim/sim_env.h"
 #include "tidemark/record/event_recorder.h"
 #include "tidemark/record/frame_writer.h"
 #include "tidemark/record/recorder.h"
+#include "tidemark/session/run_request.h"
+#include "tidemark/session/workload_entry.h"
 #include "workloads/synthetic_args.h"
 #include "workloads/synthetic_content.h"
 
@@ -174,11 +179,71 @@ void run_synthetic_producer(DeviceContext& context) {
   events.close();
 }
 
+Expected<double> parse_rate(const std::string& text) {
+  if (text == "max") return 0.0;
+  char* end = nullptr;
+  const double rate = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != 0 || !(rate > 0))
+    return failure(ErrorKind::kUsage, "--rate {}: a number of records per second and lane, or max",
+                   text);
+  return rate;
+}
+
+struct SyntheticFlags {
+  SyntheticOptions options;
+  std::string rate = "max";
+};
+
+Expected<WorkloadLaunch> plan_as_asked(const SyntheticFlags& flags, const Platform& platform) {
+  const auto rate = parse_rate(flags.rate);
+  if (!rate) return tl::unexpected(rate.error());
+  if (platform.device == DeviceKind::kCuda && !flags.options.accepted_counts.empty())
+    return failure(ErrorKind::kUsage, "--accepted-counts is for simulated platforms, not for {}",
+                   platform.name);
+  SyntheticOptions options = flags.options;
+  options.rate = *rate;
+  return plan_synthetic_producer(options);
+}
+
+LaunchPlan bind_flags(Command& command) {
+  const auto flags = std::make_shared<SyntheticFlags>();
+  SyntheticOptions& options = flags->options;
+  command.group = kSyntheticProducer;
+  command.option("--lanes", &options.lanes, "Producers, one lane each", kShowsDefault);
+  command.option("--record-bytes", &options.record_bytes, "32, 64 or 128", kShowsDefault);
+  command.option("--rate", &flags->rate, "Records per second and lane, or max", kShowsDefault);
+  command.option("--seconds", &options.seconds, "How long to write");
+  command.option("--records", &options.records,
+                 "How many to write per lane (default 1000000 without --seconds)");
+  command.flag("--burst", &options.burst, "Eight pages at full speed, then silence");
+  command.option("--writing-lanes", &options.writing_lanes,
+                 "Only the first N lanes write; the others stay empty");
+  command.option("--frame-bytes", &options.frame_bytes,
+                 "Each lane also writes frames of up to so many bytes");
+  command.flag("--one-thread", &options.one_thread,
+               "CUDA: a lane is written by one thread instead of a warp");
+  command.option("--hang-after", &options.hang_after,
+                 "Each lane writes so many records, then never returns (use --op-timeout-ms)");
+  command.flag("--ignore-abort", &options.ignore_abort,
+               "The lanes go on when the run is to end, as a kernel in a loop does");
+  command.option("--accepted-counts", &options.accepted_counts,
+                 "A file in which each lane counts what was accepted (16 bytes per lane)");
+  return [flags](const Platform& platform) { return plan_as_asked(*flags, platform); };
+}
+
 }  // namespace
 
 void register_synthetic_producer() {
   register_device_program(kSyntheticProducer, &run_synthetic_producer);
   register_synthetic_producer_cuda();
+  add_workload({.name = kSyntheticProducer,
+                .description =
+                    "writes task spans at a chosen rate from a chosen number of lanes; no compute, "
+                    "so it shows the recorder alone",
+                .cases = {{"default", ""}},
+                .bind_flags = &bind_flags,
+                .verify_page = &verify_synthetic_page,
+                .exports_on_request = true});
 }
 
 Expected<WorkloadLaunch> plan_synthetic_producer(const SyntheticOptions& options) {

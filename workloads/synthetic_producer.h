@@ -7,9 +7,10 @@
 #include <string>
 
 #include "tidemark/base/expected.h"
-#include "tidemark/session/run_request.h"
 
 namespace tidemark {
+
+struct WorkloadLaunch;
 
 struct SyntheticOptions {
   std::uint32_t lanes = 4;

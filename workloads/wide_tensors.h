@@ -4,7 +4,8 @@
 #pragma once
 
 #include "tidemark/runtime/orchestrator.h"
-#include "tidemark/session/workload.h"
+#include "tidemark/session/entry_data.h"
+#include "tidemark/session/workload_entry.h"
 
 namespace tidemark {
 

@@ -23,7 +23,8 @@ TEST(SteppedClose, ARefusedCallKeepsTheRegionOrCostsNothing) {
     for (std::uint64_t step = 0;; ++step) {
       samples::TemporaryDirectory directory("/dev/shm");
       const std::string run = directory.file("run");
-      auto recording = Recording::start({.output_dir = run, .page_bytes = 1024}).value();
+      auto recording =
+          Recording::start({.output_dir = run, .recorder = {.page_bytes = 1024}}).value();
       {
         auto lane = recording->open_lane<TaskSpan>("one").value();
         for (std::uint64_t i = 0; i < kRecords; ++i)

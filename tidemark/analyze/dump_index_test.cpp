@@ -60,8 +60,10 @@ class FrameCapture {
     config_.cluster_count = 1;
     config_.scheduler_count = 1;
     config_.streams.dump = 1;
-    plan_ = plan_region({.lanes = runtime_lanes(config_), .page_bytes = 1024, .run_id = kRunId})
-                .value();
+    plan_ =
+        plan_region(
+            {.lanes = runtime_lanes(config_), .recorder = {.page_bytes = 1024}, .run_id = kRunId})
+            .value();
     for (LaneIndex lane = 0; lane < plan_.lanes.size(); ++lane)
       if (plan_.lanes[lane].stream == static_cast<std::uint16_t>(StreamId::kDump)) lane_ = lane;
     writer_ = CaptureWriter::create(directory_.file("capture.tide"), kRunId).value();

@@ -6,8 +6,7 @@
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
-#include "workloads/synthetic_content.h"
-#include "workloads/synthetic_producer.h"
+#include "tidemark/session/workload_entry.h"
 
 namespace tidemark::cli {
 namespace {
@@ -17,9 +16,8 @@ int check(const std::string& named) {
   if (!directory) return report_error(directory.error());
   const auto report = read_run_report(*directory);
   if (!report) return report_error(report.error());
-  const ContentCheck content = report->workload == kSyntheticProducer
-                                   ? ContentCheck(&verify_synthetic_page)
-                                   : ContentCheck();
+  const WorkloadEntry* workload = find_registered_workload(report->workload);
+  const ContentCheck content = workload == nullptr ? ContentCheck() : workload->verify_page;
   const auto result = check_run(*directory, content);
   if (!result) return report_error(result.error());
   const LaneCounts& counted = result->counted;
@@ -47,11 +45,11 @@ int check(const std::string& named) {
 
 }  // namespace
 
-void add_check_command(CLI::App& app, Outcome& outcome) {
-  auto* command = app.add_subcommand("check", "Verify a run: ledger, checksums, stamps, content");
+void add_check_command(Command& program) {
+  Command& command = program.command("check", "Verify a run: ledger, checksums, stamps, content");
   auto run = std::make_shared<std::string>();
-  command->add_option("run", *run, "Directory of the run (default: the newest in outputs/)");
-  command->callback([run, &outcome] { outcome.exit_code = check(*run); });
+  command.option("run", run.get(), "Directory of the run (default: the newest in outputs/)");
+  command.run = [run] { return check(*run); };
 }
 
 }  // namespace tidemark::cli

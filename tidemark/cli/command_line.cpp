@@ -6,8 +6,9 @@
 #include <new>
 #include <sstream>
 
+#include <CLI/CLI.hpp>
+
 #include "tidemark/base/file_size_signal.h"
-#include "tidemark/cli/bench/cuda_bench.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/session/output_directory.h"
 #include "workloads/workload_table.h"
@@ -24,6 +25,55 @@ A first try:
   tidemark swimlane
   tidemark deps --list
   tidemark scopes)";
+
+CLI::Option* add_flag(CLI::App& app, const Flag& flag) {
+  return std::visit(
+      [&](const auto& value) -> CLI::Option* {
+        using Value = std::remove_cvref_t<decltype(value)>;
+        if constexpr (!std::is_pointer_v<Value>)
+          return app.add_option_function<std::string>(flag.names, value, flag.text);
+        else if constexpr (std::is_same_v<Value, bool*> || std::is_same_v<Value, std::string*> ||
+                           std::is_same_v<Value, std::uint32_t*>)
+          return flag.needs_value ? app.add_option(flag.names, *value, flag.text)
+                                  : app.add_flag(flag.names, *value, flag.text);
+        else
+          return app.add_option(flag.names, *value, flag.text);
+      },
+      flag.value);
+}
+
+void add_flags(CLI::App& app, const Command& command) {
+  for (const Flag& flag : command.flags) {
+    CLI::Option* option = add_flag(app, flag);
+    const FlagRules& rules = flag.rules;
+    if (!flag.group.empty()) option->group(flag.group);
+    if (rules.required) option->required();
+    if (rules.values > 0) option->expected(rules.values);
+    if (rules.range) option->check(CLI::Range(rules.range->first, rules.range->second));
+    if (!rules.one_of.empty()) option->check(CLI::IsMember(rules.one_of));
+    if (rules.check) option->check(rules.check);
+    if (!rules.type_name.empty()) option->type_name(rules.type_name);
+    if (rules.shows_default) option->capture_default_str();
+  }
+}
+
+void add_commands(CLI::App& app, const Command& command) {
+  add_flags(app, command);
+  if (!command.run) app.require_subcommand(1);
+  for (const Command& one : command.commands) {
+    CLI::App* its_app = app.add_subcommand(one.name, one.text);
+    if (one.hidden) its_app->group("");
+    add_commands(*its_app, one);
+  }
+}
+
+// The innermost command that was named.
+const Command& named_command(const CLI::App& app, const Command& command) {
+  for (const Command& one : command.commands)
+    if (const CLI::App* its_app = app.get_subcommand(one.name); its_app->parsed())
+      return named_command(*its_app, one);
+  return command;
+}
 
 // What the parser answers itself: help, version.
 int print_answer(const CLI::App& app, const CLI::Error& asked) {
@@ -46,9 +96,10 @@ int refuse(const CLI::App& app, const CLI::ParseError& error, const char* first_
 }
 
 // No exception ends the process: what a hostile file brings about is a line and an exit code.
-int parse_and_run(CLI::App& app, int argc, char** argv, const Outcome& outcome) {
+int parse_and_run(CLI::App& app, const Command& program, int argc, char** argv) {
   try {
     app.parse(argc, argv);
+    return named_command(app, program).run();
   } catch (const CLI::CallForHelp& help) {
     return print_answer(app, help);
   } catch (const CLI::CallForAllHelp& help) {
@@ -64,7 +115,6 @@ int parse_and_run(CLI::App& app, int argc, char** argv, const Outcome& outcome) 
     print_error("tidemark: {}\n", error.what());
     return kExitDamage;
   }
-  return outcome.exit_code;
 }
 
 }  // namespace
@@ -104,30 +154,30 @@ int run_command_line(int argc, char** argv, void (*register_more)()) {
   make_file_size_limit_an_error();
   register_workloads();
   if (register_more != nullptr) register_more();
-  register_cuda_bench();
   return run_arguments(argc, argv);
 }
 
 int run_arguments(int argc, char** argv) {
-  CLI::App app("Tidemark: a flight recorder for on-device task runtimes.", "tidemark");
+  Command program{.name = "tidemark",
+                  .text = "Tidemark: a flight recorder for on-device task runtimes."};
+  add_list_command(program);
+  add_run_command(program);
+  add_export_command(program);
+  add_swimlane_command(program);
+  add_scopes_command(program);
+  add_deps_command(program);
+  add_dump_command(program);
+  add_replay_command(program);
+  add_check_command(program);
+  add_hang_command(program);
+  add_top_command(program);
+  add_recover_command(program);
+  add_bench_command(program);
+  CLI::App app(program.text, program.name);
   app.footer(kFooter);
-  app.require_subcommand(1);
   app.set_version_flag("--version", "tidemark 0.1.0");
-  Outcome outcome;
-  add_list_command(app, outcome);
-  add_run_command(app, outcome);
-  add_export_command(app, outcome);
-  add_swimlane_command(app, outcome);
-  add_scopes_command(app, outcome);
-  add_deps_command(app, outcome);
-  add_dump_command(app, outcome);
-  add_replay_command(app, outcome);
-  add_check_command(app, outcome);
-  add_hang_command(app, outcome);
-  add_top_command(app, outcome);
-  add_recover_command(app, outcome);
-  add_bench_command(app, outcome);
-  return parse_and_run(app, argc, argv, outcome);
+  add_commands(app, program);
+  return parse_and_run(app, program, argc, argv);
 }
 
 }  // namespace tidemark::cli

@@ -219,19 +219,18 @@ int show(const DepsArgs& args) {
 
 }  // namespace
 
-void add_deps_command(CLI::App& app, Outcome& outcome) {
-  auto* command = app.add_subcommand("deps", "The task graph of a run, and why a task waits");
+void add_deps_command(Command& program) {
+  Command& command = program.command("deps", "The task graph of a run, and why a task waits");
   auto args = std::make_shared<DepsArgs>();
-  command->add_option("run", args->run, "Directory of the run (default: the newest in outputs/)");
-  command->add_flag("--list", args->list, "Every task with what it waits for, and why");
-  command->add_option("--dot", args->dot, "Write the graph for Graphviz to this file (-: print)");
-  command->add_flag("--reduce", args->reduce,
-                    "Leave out what longer chains imply (transitive reduction)");
-  command->add_option("--path", args->path, "A chain of dependencies between two tasks")
-      ->expected(2);
-  command->add_option("--why", args->why, "Why does this task wait? (r1t42, t42 or 0x…)");
-  add_file_mode_option(*command);
-  command->callback([args, &outcome] { outcome.exit_code = show(*args); });
+  command.option("run", &args->run, "Directory of the run (default: the newest in outputs/)");
+  command.flag("--list", &args->list, "Every task with what it waits for, and why");
+  command.option("--dot", &args->dot, "Write the graph for Graphviz to this file (-: print)");
+  command.flag("--reduce", &args->reduce,
+               "Leave out what longer chains imply (transitive reduction)");
+  command.option("--path", &args->path, "A chain of dependencies between two tasks", {.values = 2});
+  command.option("--why", &args->why, "Why does this task wait? (r1t42, t42 or 0x…)");
+  add_file_mode_option(command);
+  command.run = [args] { return show(*args); };
 }
 
 }  // namespace tidemark::cli

@@ -237,41 +237,35 @@ int show_diff(const DiffArgs& args) {
 
 }  // namespace
 
-void add_dump_command(CLI::App& app, Outcome& outcome) {
-  auto* command = app.add_subcommand("dump", "What every task read and wrote");
+void add_dump_command(Command& program) {
+  Command& command = program.command("dump", "What every task read and wrote");
   auto args = std::make_shared<DumpArgs>();
-  command->add_option("run", args->run, "Directory of the run (default: the newest in outputs/)");
-  command->add_option("--task", args->task, "Only this task (r1t42, t42 or 0x…)");
-  command->add_option("--kernel", args->kernel, "Only tasks of this kernel");
-  command->add_option("--stage", args->stage, "before or after");
-  command->add_option("--role", args->role, "input, output or inout");
-  command->add_option("--arg", args->arg, "Only this argument (tensors first, then scalars)");
-  command->add_option("--index", args->index, "One entry of the list, with its elements");
-  command->add_flag("--stats", args->stats, "Also minimum, maximum, mean, NaN, hash");
-  command->add_flag("--nan", args->nan, "The first task that made a NaN or an infinity");
-  command->add_option("--limit", args->limit, "How many entries to list")->capture_default_str();
-  command->add_option("--export", args->export_dir, "Write each chosen entry to this directory");
-  command->add_option("--format", args->format, "txt, npy or csv")->capture_default_str();
-  add_file_mode_option(*command);
-  auto* diff =
-      command->add_subcommand("diff", "Where two runs part: first divergence, then the rest");
+  command.option("run", &args->run, "Directory of the run (default: the newest in outputs/)");
+  command.option("--task", &args->task, "Only this task (r1t42, t42 or 0x…)");
+  command.option("--kernel", &args->kernel, "Only tasks of this kernel");
+  command.option("--stage", &args->stage, "before or after");
+  command.option("--role", &args->role, "input, output or inout");
+  command.option("--arg", &args->arg, "Only this argument (tensors first, then scalars)");
+  command.option("--index", &args->index, "One entry of the list, with its elements");
+  command.flag("--stats", &args->stats, "Also minimum, maximum, mean, NaN, hash");
+  command.flag("--nan", &args->nan, "The first task that made a NaN or an infinity");
+  command.option("--limit", &args->limit, "How many entries to list", kShowsDefault);
+  command.option("--export", &args->export_dir, "Write each chosen entry to this directory");
+  command.option("--format", &args->format, "txt, npy or csv", kShowsDefault);
+  add_file_mode_option(command);
+  command.run = [args] { return show(*args); };
+  Command& diff = command.command("diff", "Where two runs part: first divergence, then the rest");
   auto diff_args = std::make_shared<DiffArgs>();
-  diff->add_option("a", diff_args->one, "Directory of a run")->required();
-  diff->add_option("b", diff_args->other,
-                   "Directory of another run, or of arrays named as 'dump --export' names them")
-      ->required();
-  diff->add_option("--rtol", diff_args->options.tolerance.rtol, "Relative tolerance")
-      ->capture_default_str();
-  diff->add_option("--atol", diff_args->options.tolerance.atol, "Absolute tolerance")
-      ->capture_default_str();
-  diff->add_option("--limit", diff_args->limit, "How many differences to list")
-      ->capture_default_str();
-  diff->add_flag("--subset", diff_args->options.subset,
-                 "Accept arrays that only the run or only the directory has");
-  diff->callback([diff_args, &outcome] { outcome.exit_code = show_diff(*diff_args); });
-  command->callback([args, command, &outcome] {
-    if (command->get_subcommands().empty()) outcome.exit_code = show(*args);
-  });
+  diff.option("a", &diff_args->one, "Directory of a run", {.required = true});
+  diff.option("b", &diff_args->other,
+              "Directory of another run, or of arrays named as 'dump --export' names them",
+              {.required = true});
+  diff.option("--rtol", &diff_args->options.tolerance.rtol, "Relative tolerance", kShowsDefault);
+  diff.option("--atol", &diff_args->options.tolerance.atol, "Absolute tolerance", kShowsDefault);
+  diff.option("--limit", &diff_args->limit, "How many differences to list", kShowsDefault);
+  diff.flag("--subset", &diff_args->options.subset,
+            "Accept arrays that only the run or only the directory has");
+  diff.run = [diff_args] { return show_diff(*diff_args); };
 }
 
 }  // namespace tidemark::cli

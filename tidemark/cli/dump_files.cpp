@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "tidemark/analyze/element_text.h"
 #include "tidemark/export/npy_file.h"
 #include "tidemark/export/part_file.h"

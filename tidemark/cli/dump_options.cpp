@@ -126,29 +126,21 @@ class SelectParser {
 
 }  // namespace
 
-void bind_dump_options(CLI::App& command, DumpOptions& options) {
-  const char* group = "Tensor dump";
-  command
-      .add_flag("--dump-tensor{full}", options.level,
-                "Arguments of every task, before and after: =full (bare) everything, =marked what "
-                "the orchestration marks with dump(), =meta payload of marked only, =stats "
-                "statistics and hashes, no payload")
-      ->group(group);
-  command
-      .add_option("--dump-select", options.selects,
-                  "Narrow it: kernel=K,task=r1t1..r1t9,stage=before|after,role=R,arg=N,"
-                  "when=nan|inf|absmax>X; several allowed")
-      ->group(group);
-  command
-      .add_option("--dump-max-bytes", options.max_bytes,
-                  "Cut the payload of one tensor; 0: never (default)")
-      ->group(group);
-  command
-      .add_option("--dump-scratch-bytes", options.scratch_bytes,
-                  "With when=: memory per core in which an inout is kept before its kernel, until "
-                  "the result says whether its payload is wanted; beyond it only statistics are")
-      ->capture_default_str()
-      ->group(group);
+void bind_dump_options(Command& command, DumpOptions& options) {
+  command.group = "Tensor dump";
+  command.flag("--dump-tensor{full}", &options.level,
+               "Arguments of every task, before and after: =full (bare) everything, =marked what "
+               "the orchestration marks with dump(), =meta payload of marked only, =stats "
+               "statistics and hashes, no payload");
+  command.option("--dump-select", &options.selects,
+                 "Narrow it: kernel=K,task=r1t1..r1t9,stage=before|after,role=R,arg=N,"
+                 "when=nan|inf|absmax>X; several allowed");
+  command.option("--dump-max-bytes", &options.max_bytes,
+                 "Cut the payload of one tensor; 0: never (default)");
+  command.option("--dump-scratch-bytes", &options.scratch_bytes,
+                 "With when=: memory per core in which an inout is kept before its kernel, until "
+                 "the result says whether its payload is wanted; beyond it only statistics are",
+                 kShowsDefault);
 }
 
 Expected<DumpSelection> plan_dump(const DumpOptions& options,

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "tidemark/base/command.h"
 #include "tidemark/base/expected.h"
 #include "tidemark/runtime/dump_selection.h"
 
@@ -20,7 +19,7 @@ struct DumpOptions {
   std::uint64_t scratch_bytes = 1 << 20;
 };
 
-void bind_dump_options(CLI::App& command, DumpOptions& options);
+void bind_dump_options(Command& command, DumpOptions& options);
 // Checks and translates; the error names the flag and the part of it.
 Expected<DumpSelection> plan_dump(const DumpOptions& options,
                                   const std::vector<std::string>& kernels);

@@ -26,14 +26,13 @@ int export_run(const ExportArgs& args) {
 
 }  // namespace
 
-void add_export_command(CLI::App& app, Outcome& outcome) {
-  auto* command = app.add_subcommand("export", "Make artifacts from a run's capture");
+void add_export_command(Command& program) {
+  Command& command = program.command("export", "Make artifacts from a run's capture");
   auto args = std::make_shared<ExportArgs>();
-  command->add_option("run", args->run, "Directory of the run (default: the newest in outputs/)");
-  command->add_option("files", args->files,
-                      "Artifacts to make (default: all of the run's streams)");
-  add_file_mode_option(*command);
-  command->callback([args, &outcome] { outcome.exit_code = export_run(*args); });
+  command.option("run", &args->run, "Directory of the run (default: the newest in outputs/)");
+  command.option("files", &args->files, "Artifacts to make (default: all of the run's streams)");
+  add_file_mode_option(command);
+  command.run = [args] { return export_run(*args); };
 }
 
 }  // namespace tidemark::cli

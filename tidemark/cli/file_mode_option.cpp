@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tidemark/base/file_mode.h"
 
@@ -24,17 +24,15 @@ std::optional<mode_t> parse_mode(const std::string& text) {
 
 }  // namespace
 
-void add_file_mode_option(CLI::App& command) {
-  command
-      .add_option_function<std::string>(
-          "--file-mode", [](const std::string& text) { set_file_mode(*parse_mode(text)); },
-          "Who may use the files: an octal mode (default 0600, only you; 0644 lets all read)")
-      ->check([](const std::string& text) {
-        return parse_mode(text)
-                   ? std::string()
-                   : fmt::format("--file-mode {}: an octal mode from 0600 to 0666", text);
-      })
-      ->type_name("OCTAL");
+void add_file_mode_option(Command& command) {
+  command.option(
+      "--file-mode", FlagValue([](const std::string& text) { set_file_mode(*parse_mode(text)); }),
+      "Who may use the files: an octal mode (default 0600, only you; 0644 lets all read)",
+      {.type_name = "OCTAL", .check = [](const std::string& text) {
+         return parse_mode(text)
+                    ? std::string()
+                    : fmt::format("--file-mode {}: an octal mode from 0600 to 0666", text);
+       }});
 }
 
 }  // namespace tidemark::cli

@@ -2,10 +2,10 @@
 // --file-mode, the same for every command that writes files of a run.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "tidemark/base/command.h"
 
 namespace tidemark::cli {
 
-void add_file_mode_option(CLI::App& command);
+void add_file_mode_option(Command& command);
 
 }  // namespace tidemark::cli

@@ -63,13 +63,13 @@ int show(const HangArgs& args) {
 
 }  // namespace
 
-void add_hang_command(CLI::App& app, Outcome& outcome) {
-  auto* command = app.add_subcommand("hang", "Why a run was stopped: the autopsy");
+void add_hang_command(Command& program) {
+  Command& command = program.command("hang", "Why a run was stopped: the autopsy");
   auto args = std::make_shared<HangArgs>();
-  command->add_option("run", args->run, "Directory of the run (default: the newest)");
-  command->add_flag("--json", args->json, "Print hang.json instead");
-  add_file_mode_option(*command);
-  command->callback([args, &outcome] { outcome.exit_code = show(*args); });
+  command.option("run", &args->run, "Directory of the run (default: the newest)");
+  command.flag("--json", &args->json, "Print hang.json instead");
+  add_file_mode_option(command);
+  command.run = [args] { return show(*args); };
 }
 
 }  // namespace tidemark::cli

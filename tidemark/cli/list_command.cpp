@@ -10,7 +10,7 @@
 #include "tidemark/device/platform_table.h"
 #include "tidemark/runtime/build_strategy.h"
 #include "tidemark/schema/stream_registry.h"
-#include "workloads/workload_table.h"
+#include "tidemark/session/workload_entry.h"
 
 namespace tidemark::cli {
 namespace {
@@ -33,9 +33,9 @@ const char* flag_of(StreamId stream) {
   return "";
 }
 
-void print_all() {
+int print_all() {
   print("workloads\n");
-  for (const auto& workload : workloads()) {
+  for (const auto& workload : registered_workloads()) {
     print("  {:<20} {}\n", workload.name, workload.description);
     std::string cases;
     for (const auto& one : workload.cases)
@@ -64,13 +64,13 @@ void print_all() {
           fmt::format("{} {}", platform_of(DeviceKind::kCuda).name, gpu.number), gpu.name,
           gpu.multiprocessors, static_cast<double>(gpu.memory_bytes) / (1 << 30), gpu.compute_major,
           gpu.compute_minor);
+  return 0;
 }
 
 }  // namespace
 
-void add_list_command(CLI::App& app, Outcome&) {
-  auto* command = app.add_subcommand("list", "Workloads, cases, platforms, streams, devices");
-  command->callback(print_all);
+void add_list_command(Command& program) {
+  program.command("list", "Workloads, cases, platforms, streams, devices").run = print_all;
 }
 
 }  // namespace tidemark::cli

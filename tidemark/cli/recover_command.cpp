@@ -14,7 +14,7 @@
 #include "tidemark/export/export_run.h"
 #include "tidemark/session/recover.h"
 #include "tidemark/session/stale_regions.h"
-#include "workloads/synthetic_producer.h"
+#include "tidemark/session/workload_entry.h"
 
 namespace tidemark::cli {
 namespace {
@@ -40,7 +40,7 @@ int recover(const RecoverArgs& args) {
   options.export_artifacts = [&](const std::string& path, RunReport& report) {
     return export_automatically(
         path, report,
-        {.limit = args.export_limit, .only_on_request = report.workload == kSyntheticProducer});
+        {.limit = args.export_limit, .only_on_request = exports_on_request(report.workload)});
   };
   const auto result = recover_run(*directory, options);
   if (!result) return report_error(result.error());
@@ -128,38 +128,32 @@ int list_and_clean(const RecoverArgs& args) {
 
 }  // namespace
 
-void add_recover_command(CLI::App& app, Outcome& outcome) {
-  auto* command = app.add_subcommand("recover", "Finish a run whose host was killed");
+void add_recover_command(Command& program) {
+  Command& command = program.command("recover", "Finish a run whose host was killed");
   auto args = std::make_shared<RecoverArgs>();
-  command->add_option("run", args->run, "Directory of the run (default: the newest in outputs/)");
-  command->add_flag("--host-is-gone", args->host_is_gone,
-                    "You know that the run is over where this machine cannot: it ran on another "
-                    "host, or in a container whose shared memory cannot be seen from here");
-  command->add_flag("--no-sync", args->no_sync,
-                    "Do not wait until the files are on stable storage");
-  command->add_flag("--list", args->list, "List the regions in shared memory, and whose they are");
-  command->add_flag("--clean", args->clean,
-                    "Remove regions of yours that no process holds, after asking");
-  command->add_flag("--yes", args->yes, "With --clean: do not ask");
-  command
-      ->add_option("--export-limit", args->export_limit,
-                   "Records above which a JSON artifact is written only on request")
-      ->capture_default_str();
-  command->add_option("--inject", args->inject,
-                      "A fault for tests: kill@recovery:N, kill@export:N, kill@report, "
-                      "capture_limit=N (bytes of a full disk)");
-  add_file_mode_option(*command);
-  command->callback([args, &outcome] {
+  command.option("run", &args->run, "Directory of the run (default: the newest in outputs/)");
+  command.flag("--host-is-gone", &args->host_is_gone,
+               "You know that the run is over where this machine cannot: it ran on another "
+               "host, or in a container whose shared memory cannot be seen from here");
+  command.flag("--no-sync", &args->no_sync, "Do not wait until the files are on stable storage");
+  command.flag("--list", &args->list, "List the regions in shared memory, and whose they are");
+  command.flag("--clean", &args->clean,
+               "Remove regions of yours that no process holds, after asking");
+  command.flag("--yes", &args->yes, "With --clean: do not ask");
+  command.option("--export-limit", &args->export_limit,
+                 "Records above which a JSON artifact is written only on request", kShowsDefault);
+  command.option("--inject", &args->inject,
+                 "A fault for tests: kill@recovery:N, kill@export:N, kill@report, "
+                 "capture_limit=N (bytes of a full disk)");
+  add_file_mode_option(command);
+  command.run = [args] {
     constexpr std::string_view kLimit = "capture_limit=";
     if (args->inject.starts_with(kLimit))
       args->capture_limit = std::strtoull(args->inject.c_str() + kLimit.size(), nullptr, 10);
     else if (!args->inject.empty())
-      if (auto armed = arm_fault(args->inject); !armed) {
-        outcome.exit_code = report_error(armed.error());
-        return;
-      }
-    outcome.exit_code = args->list || args->clean ? list_and_clean(*args) : recover(*args);
-  });
+      if (auto armed = arm_fault(args->inject); !armed) return report_error(armed.error());
+    return args->list || args->clean ? list_and_clean(*args) : recover(*args);
+  };
 }
 
 }  // namespace tidemark::cli

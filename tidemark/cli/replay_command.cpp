@@ -19,7 +19,9 @@
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
-#include "tidemark/session/workload.h"
+#include "tidemark/runtime/submit_args.h"
+#include "tidemark/session/replay_task.h"
+#include "tidemark/session/workload_entry.h"
 
 namespace tidemark::cli {
 namespace {
@@ -262,17 +264,15 @@ int replay(const ReplayArgs& args) {
 
 }  // namespace
 
-void add_replay_command(CLI::App& app, Outcome& outcome) {
-  auto* command =
-      app.add_subcommand("replay", "Run one task's kernel again on its captured inputs");
+void add_replay_command(Command& program) {
+  Command& command =
+      program.command("replay", "Run one task's kernel again on its captured inputs");
   auto args = std::make_shared<ReplayArgs>();
-  command->add_option("run", args->run, "Directory of the run (default: the newest in outputs/)");
-  command->add_option("--task", args->task, "The task (r1t42, t42 or 0x…)")->required();
-  command
-      ->add_option("--timeout-ms", args->timeout_ms,
-                   "A kernel that has not returned after so long is ended; 0: never")
-      ->capture_default_str();
-  command->callback([args, &outcome] { outcome.exit_code = replay(*args); });
+  command.option("run", &args->run, "Directory of the run (default: the newest in outputs/)");
+  command.option("--task", &args->task, "The task (r1t42, t42 or 0x…)", {.required = true});
+  command.option("--timeout-ms", &args->timeout_ms,
+                 "A kernel that has not returned after so long is ended; 0: never", kShowsDefault);
+  command.run = [args] { return replay(*args); };
 }
 
 }  // namespace tidemark::cli

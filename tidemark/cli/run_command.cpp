@@ -33,7 +33,7 @@ int run(const RunOptions& options) {
   if (request->isolation == Isolation::kProcess)
     if (auto started = Supervisor::start(); !started) return report_error(started.error());
   const ExportOptions exports{.limit = options.export_limit,
-                              .only_on_request = request->workload == kSyntheticProducer};
+                              .only_on_request = exports_on_request(request->workload)};
   request->export_artifacts = [exports](const std::string& directory, RunReport& report) {
     return export_automatically(directory, report, exports);
   };
@@ -58,12 +58,13 @@ int run(const RunOptions& options) {
 
 }  // namespace
 
-void add_run_command(CLI::App& app, Outcome& outcome) {
-  auto* command = app.add_subcommand("run", "Run a workload and record it");
+void add_run_command(Command& program) {
+  Command& command = program.command("run", "Run a workload and record it");
   auto options = std::make_shared<RunOptions>();
-  bind_run_options(*command, *options);
-  add_file_mode_option(*command);
-  command->callback([options, &outcome] { outcome.exit_code = run(*options); });
+  bind_run_options(command, *options);
+  command.group.clear();
+  add_file_mode_option(command);
+  command.run = [options] { return run(*options); };
 }
 
 }  // namespace tidemark::cli

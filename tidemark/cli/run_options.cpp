@@ -7,7 +7,6 @@
 #include "tidemark/cli/fault_options.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/runtime_lanes.h"
-#include "workloads/workload_table.h"
 
 namespace tidemark::cli {
 namespace {
@@ -75,112 +74,39 @@ Expected<void> parse_injections(const std::vector<std::string>& faults, RunReque
   return {};
 }
 
-Expected<double> parse_rate(const std::string& text) {
-  if (text == "max") return 0.0;
-  char* end = nullptr;
-  const double rate = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != 0 || !(rate > 0))
-    return failure(ErrorKind::kUsage, "--rate {}: a number of records per second and lane, or max",
-                   text);
-  return rate;
-}
-
-void bind_recorder_options(CLI::App& command, RunOptions& options) {
+void bind_recorder_options(Command& command, RunOptions& options) {
   RunRequest& request = options.request;
-  const char* group = "Recorder";
-  command
-      .add_option("--policy", options.policies,
-                  "[STREAM=]wait|drop|keep-last; may be given several times")
-      ->group(group);
-  command.add_option("--keep-pages", request.keep_pages, "Pages a keep-last lane owns (>= 2)")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--page-bytes", request.page_bytes, "Bytes of one page")
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option("--pool-bytes", request.pool_bytes,
-                  "Bytes of the shared page pool; 0 sizes it to the lanes")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--drain-threads", request.drain_threads, "Threads that drain pages")
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option("--drain-timeout-ms", request.drain_timeout_ms,
-                  "A waiting producer gives up when nothing at all was drained for so long")
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option(
-          "--op-timeout-ms", request.op_timeout_ms,
-          fmt::format("Limit for the whole launch; 0: none (default: none on simulated platforms, "
-                      "{} on CUDA)",
-                      platform_of(DeviceKind::kCuda).op_timeout_ms))
-      ->group(group);
-  command
-      .add_option("--export-limit", options.export_limit,
-                  "Records above which a JSON artifact is written only on request")
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option("--inject", options.injections,
-                  "Faults for tests: drain_pause_ms=N (once), drain_slow=N (microseconds per "
-                  "page), drain_stop, no_hold (the device goes on while it is collected), "
-                  "capture_limit=N (bytes of a full disk); "
-                  "crash|kill|hang|stop@POINT:N, the Nth time a process comes to "
-                  "page_switch, publish, before_commit, mid_payload, flush (device), drain, "
-                  "recovery, export, report (host)")
-      ->group(group);
-}
-
-void bind_synthetic_options(CLI::App& command, RunOptions& options) {
-  SyntheticOptions& synthetic = options.synthetic;
-  const char* group = "synthetic_producer";
-  command.add_option("--lanes", synthetic.lanes, "Producers, one lane each")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--record-bytes", synthetic.record_bytes, "32, 64 or 128")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--rate", options.rate, "Records per second and lane, or max")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--seconds", synthetic.seconds, "How long to write")->group(group);
-  command
-      .add_option("--records", synthetic.records,
-                  "How many to write per lane (default 1000000 without --seconds)")
-      ->group(group);
-  command.add_flag("--burst", synthetic.burst, "Eight pages at full speed, then silence")
-      ->group(group);
-  command
-      .add_option("--writing-lanes", synthetic.writing_lanes,
-                  "Only the first N lanes write; the others stay empty")
-      ->group(group);
-  command
-      .add_option("--frame-bytes", synthetic.frame_bytes,
-                  "Each lane also writes frames of up to so many bytes")
-      ->group(group);
-  command
-      .add_flag("--one-thread", synthetic.one_thread,
-                "CUDA: a lane is written by one thread instead of a warp")
-      ->group(group);
-  command
-      .add_option("--hang-after", synthetic.hang_after,
-                  "Each lane writes so many records, then never returns (use --op-timeout-ms)")
-      ->group(group);
-  command
-      .add_flag("--ignore-abort", synthetic.ignore_abort,
-                "The lanes go on when the run is to end, as a kernel in a loop does")
-      ->group(group);
-  command
-      .add_option("--accepted-counts", synthetic.accepted_counts,
-                  "A file in which each lane counts what was accepted (16 bytes per lane)")
-      ->group(group);
+  command.group = "Recorder";
+  command.option("--policy", &options.policies,
+                 "[STREAM=]wait|drop|keep-last; may be given several times");
+  command.option("--keep-pages", &request.keep_pages, "Pages a keep-last lane owns (>= 2)",
+                 kShowsDefault);
+  command.option("--page-bytes", &request.recorder.page_bytes, "Bytes of one page", kShowsDefault);
+  command.option("--pool-bytes", &request.recorder.pool_bytes,
+                 "Bytes of the shared page pool; 0 sizes it to the lanes", kShowsDefault);
+  command.option("--drain-threads", &request.recorder.drain_threads, "Threads that drain pages",
+                 kShowsDefault);
+  command.option("--drain-timeout-ms", &request.recorder.drain_timeout_ms,
+                 "A waiting producer gives up when nothing at all was drained for so long",
+                 kShowsDefault);
+  command.option(
+      "--op-timeout-ms", &request.op_timeout_ms,
+      fmt::format("Limit for the whole launch; 0: none (default: none on simulated platforms, "
+                  "{} on CUDA)",
+                  platform_of(DeviceKind::kCuda).op_timeout_ms));
+  command.option("--export-limit", &options.export_limit,
+                 "Records above which a JSON artifact is written only on request", kShowsDefault);
+  command.option("--inject", &options.injections,
+                 "Faults for tests: drain_pause_ms=N (once), drain_slow=N (microseconds per "
+                 "page), drain_stop, no_hold (the device goes on while it is collected), "
+                 "capture_limit=N (bytes of a full disk); "
+                 "crash|kill|hang|stop@POINT:N, the Nth time a process comes to "
+                 "page_switch, publish, before_commit, mid_payload, flush (device), drain, "
+                 "recovery, export, report (host)");
 }
 
 // The case that is asked for, by name; the first one if none is.
-Expected<std::string> choose_case(const RunOptions& options, const WorkloadInfo& workload) {
+Expected<std::string> choose_case(const RunOptions& options, const WorkloadEntry& workload) {
   if (options.case_name.empty()) return workload.cases.front().name;
   std::string known;
   for (const auto& candidate : workload.cases) {
@@ -191,37 +117,30 @@ Expected<std::string> choose_case(const RunOptions& options, const WorkloadInfo&
                  workload.name, known);
 }
 
-Expected<WorkloadLaunch> plan_synthetic(const RunOptions& options, const RunRequest& request) {
-  SyntheticOptions synthetic = options.synthetic;
+Expected<WorkloadLaunch> plan_without_tasks(const RunOptions& options, const RunRequest& request) {
   if (options.streams.edges != 0 || options.streams.scopes != 0 || !options.dump.level.empty())
-    return failure(ErrorKind::kUsage,
-                   "{}: synthetic_producer has neither tasks nor scopes; it writes spans only",
+    return failure(ErrorKind::kUsage, "{}: {} has neither tasks nor scopes; it writes spans only",
                    options.streams.edges != 0    ? "--enable-dep-gen"
                    : options.streams.scopes != 0 ? "--enable-scope-stats"
-                                                 : "--dump-tensor");
-  const auto rate = parse_rate(options.rate);
-  if (!rate) return tl::unexpected(rate.error());
-  synthetic.rate = *rate;
-  if (request.platform->device == DeviceKind::kCuda && !synthetic.accepted_counts.empty())
-    return failure(ErrorKind::kUsage, "--accepted-counts is for simulated platforms, not for {}",
-                   options.platform);
-  return plan_synthetic_producer(synthetic);
+                                                 : "--dump-tensor",
+                   options.workload);
+  return options.plans.at(options.workload)(*request.platform);
 }
 
-Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, RunRequest& request) {
+Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, const WorkloadEntry& workload,
+                                    RunRequest& request) {
   if (request.platform->device == DeviceKind::kCuda)
     return failure(ErrorKind::kUsage,
                    "--platform {}: the task runtime runs on simulated platforms; on CUDA there is "
                    "synthetic_producer",
                    options.platform);
-  const WorkloadEntry* workload = find_registered_workload(options.workload);
   auto config = plan_runtime(options.runtime, *request.platform);
   if (!config) return tl::unexpected(config.error());
-  if (workload->device_builds && config->build == BuildKind::kHostBuild)
+  if (workload.device_builds && config->build == BuildKind::kHostBuild)
     return failure(ErrorKind::kUsage,
                    "--runtime host_build_graph: {} goes wrong where its orchestration runs, which "
                    "would be this process",
-                   workload->name);
+                   workload.name);
   const std::uint32_t op_ms = request.op_timeout_ms.value_or(request.platform->op_timeout_ms);
   if (op_ms > 0 && config->task_timeout_ms >= op_ms)
     return failure(ErrorKind::kUsage,
@@ -233,17 +152,17 @@ Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, RunRequest& reque
   config->streams = options.streams;
   config->streams.edges = options.streams.edges > 0 ? 1 : 0;  // a flag may be given twice
   config->streams.scopes = options.streams.scopes > 0 ? 1 : 0;
-  const auto dump = plan_dump(options.dump, workload->kernels);
+  const auto dump = plan_dump(options.dump, workload.kernels);
   if (!dump) return tl::unexpected(dump.error());
   config->dump = *dump;
   config->streams.dump = dump->on() ? 1 : 0;
   request.runtime = options.runtime.runtime;
   WorkloadLaunch launch;
-  launch.program = workload->name;
-  launch.kernels = workload->kernels;
+  launch.program = workload.name;
+  launch.kernels = workload.kernels;
   launch.lanes = runtime_lanes(*config);
   launch.runtime =
-      workload->plan({.case_name = request.case_name, .seed = request.seed, .config = *config});
+      workload.plan({.case_name = request.case_name, .seed = request.seed, .config = *config});
   launch.args.resize(sizeof(RuntimeConfig));
   std::memcpy(launch.args.data(), &launch.runtime->config, sizeof(RuntimeConfig));
   return launch;
@@ -251,36 +170,35 @@ Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, RunRequest& reque
 
 }  // namespace
 
-void bind_run_options(CLI::App& command, RunOptions& options) {
-  command.add_option("workload", options.workload, "See 'tidemark list'")->required();
-  command.add_option("--case", options.case_name, "Case of the workload (default: its first)");
-  command.add_option("-p,--platform", options.platform, "See 'tidemark list'")
-      ->capture_default_str();
-  command.add_option("-d,--device", options.device, "Device number")->capture_default_str();
-  command
-      .add_option("--isolation", options.isolation,
-                  "process: the device is a process of its own; thread: for sanitizers and "
-                  "debuggers")
-      ->capture_default_str();
-  command.add_option("--seed", options.seed, "Seed of everything random")->capture_default_str();
-  command.add_flag("--json", options.json, "Print run.json instead of the summary");
-  command.add_option("--output-prefix", options.output_prefix,
-                     "Directory of the run (default outputs/<workload>_<case>_<time>)");
-  command.add_flag("--force", options.force, "Replace the run in --output-prefix");
-  command.add_flag("--no-sync", options.no_sync,
-                   "Do not wait at the end until the files are on stable storage");
-  command.add_flag("--no-check", options.no_check,
-                   "Do not compare the results with the golden reference");
+void bind_run_options(Command& command, RunOptions& options) {
+  command.option("workload", &options.workload, "See 'tidemark list'", {.required = true});
+  command.option("--case", &options.case_name, "Case of the workload (default: its first)");
+  command.option("-p,--platform", &options.platform, "See 'tidemark list'", kShowsDefault);
+  command.option("-d,--device", &options.device, "Device number", kShowsDefault);
+  command.option("--isolation", &options.isolation,
+                 "process: the device is a process of its own; thread: for sanitizers and "
+                 "debuggers",
+                 kShowsDefault);
+  command.option("--seed", &options.seed, "Seed of everything random", kShowsDefault);
+  command.flag("--json", &options.json, "Print run.json instead of the summary");
+  command.option("--output-prefix", &options.output_prefix,
+                 "Directory of the run (default outputs/<workload>_<case>_<time>)");
+  command.flag("--force", &options.force, "Replace the run in --output-prefix");
+  command.flag("--no-sync", &options.no_sync,
+               "Do not wait at the end until the files are on stable storage");
+  command.flag("--no-check", &options.no_check,
+               "Do not compare the results with the golden reference");
   bind_stream_options(command, options.streams);
   bind_dump_options(command, options.dump);
   bind_runtime_options(command, options.runtime);
   bind_recorder_options(command, options);
-  bind_synthetic_options(command, options);
+  for (const auto& workload : registered_workloads())
+    if (workload.bind_flags) options.plans[workload.name] = workload.bind_flags(command);
 }
 
 Expected<RunRequest> make_request(const RunOptions& options) {
-  const auto workload = find_workload(options.workload);
-  if (!workload)
+  const WorkloadEntry* workload = find_registered_workload(options.workload);
+  if (workload == nullptr)
     return failure(ErrorKind::kUsage, "no workload {}; see 'tidemark list'", options.workload);
   const auto case_name = choose_case(options, *workload);
   if (!case_name) return tl::unexpected(case_name.error());
@@ -302,8 +220,8 @@ Expected<RunRequest> make_request(const RunOptions& options) {
     return tl::unexpected(parsed.error());
   if (auto parsed = parse_injections(options.injections, request); !parsed)
     return tl::unexpected(parsed.error());
-  auto launch = workload->name == kSyntheticProducer ? plan_synthetic(options, request)
-                                                     : plan_tasks(options, request);
+  auto launch = workload->plan ? plan_tasks(options, *workload, request)
+                               : plan_without_tasks(options, request);
   if (!launch) return tl::unexpected(launch.error());
   request.launch = std::move(*launch);
   request.output_dir = options.output_prefix;

@@ -3,17 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "tidemark/base/command.h"
 #include "tidemark/cli/dump_options.h"
 #include "tidemark/cli/runtime_options.h"
 #include "tidemark/cli/stream_options.h"
 #include "tidemark/export/export_run.h"
 #include "tidemark/session/run_request.h"
-#include "workloads/synthetic_producer.h"
+#include "tidemark/session/workload_entry.h"
 
 namespace tidemark::cli {
 
@@ -31,16 +31,15 @@ struct RunOptions {
   bool no_sync = false;
   std::vector<std::string> policies;
   std::vector<std::string> injections;
-  std::string rate = "max";
   std::uint64_t export_limit = kExportLimitDefault;
   RuntimeOptions runtime;
   StreamSelection streams;
   DumpOptions dump;
-  RunRequest request;  // the flags that need no translation are bound to it
-  SyntheticOptions synthetic;
+  RunRequest request;                       // the flags that need no translation are bound to it
+  std::map<std::string, LaunchPlan> plans;  // by workload, of those that have flags
 };
 
-void bind_run_options(CLI::App& command, RunOptions& options);
+void bind_run_options(Command& command, RunOptions& options);
 // Checks and translates; the error names the flag.
 Expected<RunRequest> make_request(const RunOptions& options);
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tidemark/schema/stream_registry.h"
 
@@ -77,29 +77,6 @@ void add_not_exported(std::string& text, const RunReport& report, const std::str
 }
 
 }  // namespace
-
-std::string with_commas(std::uint64_t value) {
-  std::string digits = fmt::format("{}", value);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), 1, ',');
-  return digits;
-}
-
-std::string human_bytes(std::uint64_t bytes) {
-  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (value >= 1024 && unit + 1 < std::size(kUnits)) value /= 1024, ++unit;
-  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
-}
-
-std::string human_ns(std::uint64_t ns) {
-  const auto value = static_cast<double>(ns);
-  if (ns < 10'000) return fmt::format("{} ns", ns);
-  if (ns < 10'000'000) return fmt::format("{:.1f} us", value / 1e3);
-  if (ns < 10'000'000'000) return fmt::format("{:.1f} ms", value / 1e6);
-  return fmt::format("{:.1f} s", value / 1e9);
-}
 
 std::string summarize_kept(const RunReport& report) {
   std::string text = fmt::format("{} on {} ({}): {}, not closed\n", report.workload,

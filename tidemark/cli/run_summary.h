@@ -4,14 +4,10 @@
 
 #include <string>
 
+#include "tidemark/base/human_text.h"
 #include "tidemark/session/run_report.h"
 
 namespace tidemark::cli {
-
-// 1234567 becomes "1,234,567".
-std::string with_commas(std::uint64_t value);
-std::string human_bytes(std::uint64_t bytes);
-std::string human_ns(std::uint64_t ns);
 
 // Ends with a line break.
 std::string summarize(const RunReport& report, const std::string& directory);

@@ -69,37 +69,24 @@ Expected<void> apply(const RingSetting& setting, const std::string& flag_text,
 
 }  // namespace
 
-void bind_runtime_options(CLI::App& command, RuntimeOptions& options) {
-  const char* group = "Task runtime";
-  command.add_option("--runtime", options.runtime, "How the graph is built; see 'tidemark list'")
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option("--ring-task-window", options.task_window,
-                  "Task slots, a power of two: one value, or four for rings 0..3, comma separated "
-                  "(default 16384; variable PTO2_RING_TASK_WINDOW)")
-      ->group(group);
-  command
-      .add_option("--ring-heap", options.heap,
-                  "Bytes for outputs, likewise (default 268435456; PTO2_RING_HEAP)")
-      ->group(group);
-  command
-      .add_option("--ring-dep-pool", options.dep_pool,
-                  "Dependency entries, likewise (default 16384; PTO2_RING_DEP_POOL)")
-      ->group(group);
-  command
-      .add_option("--tensormap-pool", options.tensormap_pool,
-                  "Entries of the tensor map (default 65536)")
-      ->group(group);
-  command
-      .add_flag("--track-war", options.track_war,
-                "Writers also wait for the readers of what they overwrite")
-      ->group(group);
-  command
-      .add_option("--scheduler-timeout-ms", options.scheduler_timeout_ms,
-                  "How long a task may run, and how long the orchestration waits for an element")
-      ->capture_default_str()
-      ->group(group);
+void bind_runtime_options(Command& command, RuntimeOptions& options) {
+  command.group = "Task runtime";
+  command.option("--runtime", &options.runtime, "How the graph is built; see 'tidemark list'",
+                 kShowsDefault);
+  command.option("--ring-task-window", &options.task_window,
+                 "Task slots, a power of two: one value, or four for rings 0..3, comma separated "
+                 "(default 16384; variable PTO2_RING_TASK_WINDOW)");
+  command.option("--ring-heap", &options.heap,
+                 "Bytes for outputs, likewise (default 268435456; PTO2_RING_HEAP)");
+  command.option("--ring-dep-pool", &options.dep_pool,
+                 "Dependency entries, likewise (default 16384; PTO2_RING_DEP_POOL)");
+  command.option("--tensormap-pool", &options.tensormap_pool,
+                 "Entries of the tensor map (default 65536)");
+  command.flag("--track-war", &options.track_war,
+               "Writers also wait for the readers of what they overwrite");
+  command.option("--scheduler-timeout-ms", &options.scheduler_timeout_ms,
+                 "How long a task may run, and how long the orchestration waits for an element",
+                 kShowsDefault);
 }
 
 Expected<RuntimeConfig> plan_runtime(const RuntimeOptions& options, const Platform& platform) {

@@ -6,8 +6,7 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
+#include "tidemark/base/command.h"
 #include "tidemark/base/expected.h"
 #include "tidemark/device/platform_table.h"
 #include "tidemark/runtime/build_strategy.h"
@@ -24,7 +23,7 @@ struct RuntimeOptions {
   std::uint32_t scheduler_timeout_ms = 10'000;
 };
 
-void bind_runtime_options(CLI::App& command, RuntimeOptions& options);
+void bind_runtime_options(Command& command, RuntimeOptions& options);
 // Checks and translates; the error names the flag or the variable.
 Expected<RuntimeConfig> plan_runtime(const RuntimeOptions& options, const Platform& platform);
 

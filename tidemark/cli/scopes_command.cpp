@@ -98,13 +98,13 @@ int show(const ScopesArgs& args) {
 
 }  // namespace
 
-void add_scopes_command(CLI::App& app, Outcome& outcome) {
-  auto* command = app.add_subcommand(
+void add_scopes_command(Command& program) {
+  Command& command = program.command(
       "scopes", "Which scope filled which ring, and which sizes would have been enough");
   auto args = std::make_shared<ScopesArgs>();
-  command->add_option("run", args->run, "Directory of the run (default: the newest in outputs/)");
-  command->add_option("--top", args->top, "How many scope sites to list")->capture_default_str();
-  command->callback([args, &outcome] { outcome.exit_code = show(*args); });
+  command.option("run", &args->run, "Directory of the run (default: the newest in outputs/)");
+  command.option("--top", &args->top, "How many scope sites to list", kShowsDefault);
+  command.run = [args] { return show(*args); };
 }
 
 }  // namespace tidemark::cli

@@ -2,14 +2,13 @@
 // The flags that say what a run records.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
+#include "tidemark/base/command.h"
 #include "tidemark/base/expected.h"
 #include "tidemark/runtime/stream_lanes.h"
 
 namespace tidemark::cli {
 
-void bind_stream_options(CLI::App& command, StreamSelection& streams);
+void bind_stream_options(Command& command, StreamSelection& streams);
 // The error names the flag.
 Expected<void> check_streams(const StreamSelection& streams);
 

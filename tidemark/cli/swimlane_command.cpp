@@ -128,18 +128,18 @@ int show(const SwimlaneArgs& args) {
 
 }  // namespace
 
-void add_swimlane_command(CLI::App& app, Outcome& outcome) {
-  auto* command = app.add_subcommand(
-      "swimlane", "Where the time went: kernels, cores, critical path, starvation");
+void add_swimlane_command(Command& program) {
+  Command& command =
+      program.command("swimlane", "Where the time went: kernels, cores, critical path, starvation");
   auto args = std::make_shared<SwimlaneArgs>();
-  command->add_option("run", args->run, "Directory of the run (default: the newest in outputs/)");
-  command->add_option("--perfetto", args->perfetto, "Also write a Perfetto trace to this file");
-  command->add_option("--slowest", args->slowest, "How many of the slowest blocks to list")
-      ->capture_default_str();
-  command->add_option("--steps", args->steps, "How many steps of the critical path to list")
-      ->capture_default_str();
-  add_file_mode_option(*command);
-  command->callback([args, &outcome] { outcome.exit_code = show(*args); });
+  command.option("run", &args->run, "Directory of the run (default: the newest in outputs/)");
+  command.option("--perfetto", &args->perfetto, "Also write a Perfetto trace to this file");
+  command.option("--slowest", &args->slowest, "How many of the slowest blocks to list",
+                 kShowsDefault);
+  command.option("--steps", &args->steps, "How many steps of the critical path to list",
+                 kShowsDefault);
+  add_file_mode_option(command);
+  command.run = [args] { return show(*args); };
 }
 
 }  // namespace tidemark::cli

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tidemark/base/plain_text.h"
 

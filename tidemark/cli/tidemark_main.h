@@ -6,7 +6,7 @@
 // Then `my_program run my_workload` takes every flag that `tidemark run` takes.
 #pragma once
 
-#include "tidemark/session/workload.h"
+#include "tidemark/session/register_workload.h"
 
 namespace tidemark {
 

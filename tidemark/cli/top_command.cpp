@@ -261,17 +261,16 @@ int watch(const TopArgs& args) {
 
 }  // namespace
 
-void add_top_command(CLI::App& app, Outcome& outcome) {
-  auto* command = app.add_subcommand(
+void add_top_command(Command& program) {
+  Command& command = program.command(
       "top", "A live look at a run from another terminal; it can never disturb the run");
   auto args = std::make_shared<TopArgs>();
-  command->add_option("run", args->run, "Directory of the run (default: the newest)");
-  command->add_flag("--once", args->once, "Print one look and leave");
-  command->add_flag("--json", args->json, "One look as JSON, for scripts");
-  command->add_option("--interval-ms", args->interval_ms, "Between two looks")
-      ->check(CLI::Range(50, 60'000))
-      ->capture_default_str();
-  command->callback([args, &outcome] { outcome.exit_code = watch(*args); });
+  command.option("run", &args->run, "Directory of the run (default: the newest)");
+  command.flag("--once", &args->once, "Print one look and leave");
+  command.flag("--json", &args->json, "One look as JSON, for scripts");
+  command.option("--interval-ms", &args->interval_ms, "Between two looks",
+                 {.shows_default = true, .range = {{50, 60'000}}});
+  command.run = [args] { return watch(*args); };
 }
 
 }  // namespace tidemark::cli

@@ -4,6 +4,6 @@
 
 namespace tidemark::cli {
 
-void add_bench_command(CLI::App&, Outcome&) {}
+void add_bench_command(Command&) {}
 
 }  // namespace tidemark::cli

@@ -37,11 +37,11 @@ RegionRequest request_of(const Scene& scene) {
   RegionRequest request;
   for (std::uint32_t lane = 0; lane < scene.lanes; ++lane)
     request.lanes.push_back({.overflow = scene.overflow, .unit = lane});
-  request.page_bytes = 1024;
+  request.recorder.page_bytes = 1024;
   if (scene.overflow != Overflow::kKeepLast)
-    request.pool_bytes = std::uint64_t{scene.pages} * request.page_bytes;
-  request.drain_threads = scene.drain_threads;
-  request.drain_timeout_ms = scene.drain_timeout_ms;
+    request.recorder.pool_bytes = std::uint64_t{scene.pages} * request.recorder.page_bytes;
+  request.recorder.drain_threads = scene.drain_threads;
+  request.recorder.drain_timeout_ms = scene.drain_timeout_ms;
   request.ticks_per_second = sim_ticks_per_second();
   request.run_id = 8;
   return request;

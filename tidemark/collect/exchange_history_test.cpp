@@ -21,13 +21,14 @@ RegionRequest request_of(const HistoryPlan& plan) {
     request.lanes.push_back({.stream = plan.framed ? StreamId::kDump : StreamId::kSwimlane,
                              .overflow = plan.overflow,
                              .record_bytes = plan.framed ? 0 : TaskSpan::kBytes});
-  request.page_bytes = 1024;
+  request.recorder.page_bytes = 1024;
   request.keep_pages = kKeepPages;
   if (plan.overflow != Overflow::kKeepLast)
-    request.pool_bytes = std::uint64_t{plan.lanes + plan.extra_pages} * request.page_bytes;
+    request.recorder.pool_bytes =
+        std::uint64_t{plan.lanes + plan.extra_pages} * request.recorder.page_bytes;
   request.run_id = plan.seed + 1;
   request.ticks_per_second = 1'000'000;
-  request.drain_timeout_ms = 1;  // 1000 ticks, a hundred pauses
+  request.recorder.drain_timeout_ms = 1;  // 1000 ticks, a hundred pauses
   return request;
 }
 

@@ -19,8 +19,7 @@ class HostWatchdogTest : public testing::Test {
  protected:
   HostWatchdogTest()
       : region_({.lanes = {{}},
-                 .page_bytes = 1024,
-                 .pool_bytes = 8 * 1024,
+                 .recorder = {.page_bytes = 1024, .pool_bytes = 8 * 1024},
                  .status_bytes = status_bytes(kUnits)}) {
     for (std::uint32_t i = 0; i < kUnits.schedulers; ++i)
       set(kUnits.scheduler(i), UnitState::kBusy);
@@ -176,7 +175,7 @@ TEST_F(HostWatchdogTest, NeverFindsAnythingWithoutALimitOrWithoutARuntime) {
   set(kUnits.core(0), UnitState::kBusy);
   watch(0);
   EXPECT_FALSE(look_for(600'000, [] {}));
-  PlannedRegion bare({.lanes = {{}}, .page_bytes = 1024, .pool_bytes = 8 * 1024});
+  PlannedRegion bare({.lanes = {{}}, .recorder = {.page_bytes = 1024, .pool_bytes = 8 * 1024}});
   HostWatchdog watchdog(&bare.port(), bare.plan().layout, kUnits, 1);
   for (std::uint64_t ms = 1; ms < 1000; ++ms) {
     ASSERT_FALSE(watchdog.look(ms * 1'000'000));

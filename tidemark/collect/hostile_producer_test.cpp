@@ -29,8 +29,8 @@ RegionRequest request_of() {
                    {.overflow = Overflow::kDrop},
                    {.overflow = Overflow::kKeepLast}};
   request.spare_lanes = 1;
-  request.page_bytes = 1024;
-  request.pool_bytes = 8 * 1024;
+  request.recorder.page_bytes = 1024;
+  request.recorder.pool_bytes = 8 * 1024;
   request.keep_pages = 2;
   request.run_id = 0xBAD;
   return request;

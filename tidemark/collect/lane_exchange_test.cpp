@@ -16,8 +16,8 @@ namespace {
 RegionRequest two_lanes() {
   RegionRequest request;
   request.lanes = {{.overflow = Overflow::kDrop}, {.overflow = Overflow::kDrop}};
-  request.page_bytes = 1024;
-  request.pool_bytes = 8 * 1024;
+  request.recorder.page_bytes = 1024;
+  request.recorder.pool_bytes = 8 * 1024;
   request.run_id = 5;
   return request;
 }

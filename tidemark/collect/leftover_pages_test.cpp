@@ -22,7 +22,7 @@ using SpanRecorder = Recorder<TaskSpan, SimEnv>;
 RegionRequest request_of(Overflow overflow) {
   RegionRequest request;
   request.lanes = {{.overflow = overflow}, {.overflow = overflow}};
-  request.page_bytes = 1024;
+  request.recorder.page_bytes = 1024;
   request.keep_pages = 4;
   request.run_id = 31;
   return request;

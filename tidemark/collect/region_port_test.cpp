@@ -18,7 +18,7 @@ namespace {
 RegionRequest small_request() {
   RegionRequest request;
   request.lanes = {{.producer = "a"}, {.producer = "b"}};
-  request.page_bytes = 1024;
+  request.recorder.page_bytes = 1024;
   request.run_id = std::uint64_t{this_process().pid} << 32 | 0x9047;
   return request;
 }

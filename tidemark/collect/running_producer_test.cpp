@@ -74,7 +74,7 @@ class RunningProducerTest : public testing::TestWithParam<Case> {
     request.lanes = {{.stream = GetParam().framed ? StreamId::kDump : StreamId::kSwimlane,
                       .overflow = GetParam().overflow,
                       .record_bytes = GetParam().framed ? 0 : TaskSpan::kBytes}};
-    request.page_bytes = 1024;
+    request.recorder.page_bytes = 1024;
     request.keep_pages = 64;
     request.run_id = 77;
     return request;
@@ -160,7 +160,7 @@ TEST_P(Circulating, ClosesWhileItOpensPagesItHolds) {
   for (std::uint64_t round = 0; round < rounds() || (later_pages_ < 20 && round < 20 * rounds());
        ++round) {
     RegionRequest wide = request();
-    wide.pool_bytes = 512 * 1024;
+    wide.recorder.pool_bytes = 512 * 1024;
     PlannedRegion region(wide);
     const RegionShape& shape = region.plan().layout.shape;
     for (PageIndex page = 0; page < std::min(shape.page_count, shape.ring_slots); ++page)
@@ -180,7 +180,7 @@ TEST_P(Circulating, ClosesWhileItIsRefused) {
   for (std::uint64_t round = 0; round < rounds() || (later_drops_ < 3 && round < 20 * rounds());
        ++round) {
     RegionRequest small = request();
-    small.pool_bytes = 16 * 1024;
+    small.recorder.pool_bytes = 16 * 1024;
     PlannedRegion region(small);
     KeepingSink sink;
     Drainer drainer(&region.port(), &region.plan(), &sink);

@@ -32,7 +32,7 @@ TEST(StaleCommit, AKillBetweenAnyTwoStoresLeavesNoFragmentThatWasNotCommitted) {
   for (std::uint64_t kill_at = 0;; ++kill_at) {
     RegionRequest request;
     request.lanes = {{.stream = StreamId::kDump, .overflow = Overflow::kDrop, .record_bytes = 0}};
-    request.page_bytes = 1024;
+    request.recorder.page_bytes = 1024;
     request.run_id = 5;
     PlannedRegion region(request);
     region.view().free_ring(0).send(0, 0);

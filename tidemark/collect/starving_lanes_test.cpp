@@ -25,9 +25,9 @@ RegionRequest request_of(std::uint32_t lanes, std::uint32_t pages, std::uint32_t
   RegionRequest request;
   for (std::uint32_t lane = 0; lane < lanes; ++lane)
     request.lanes.push_back({.overflow = Overflow::kDrop, .unit = lane});
-  request.page_bytes = kPageBytes;
-  request.pool_bytes = std::uint64_t{pages} * kPageBytes;
-  request.drain_threads = threads;
+  request.recorder.page_bytes = kPageBytes;
+  request.recorder.pool_bytes = std::uint64_t{pages} * kPageBytes;
+  request.recorder.drain_threads = threads;
   request.run_id = 66;
   return request;
 }

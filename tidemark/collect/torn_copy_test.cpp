@@ -48,7 +48,7 @@ class TornCopy : public testing::Test {
     request.lanes = {{.overflow = Overflow::kDrop}};
     if (framed)
       request.lanes = {{.stream = StreamId::kDump, .overflow = Overflow::kDrop, .record_bytes = 0}};
-    request.page_bytes = 1024;
+    request.recorder.page_bytes = 1024;
     request.run_id = std::uint64_t{this_process().pid} << 32 | 0x7042;
     plan_ = *plan_region(request);
     ::unlink(region_path(request.run_id).c_str());

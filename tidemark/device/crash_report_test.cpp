@@ -16,7 +16,7 @@ TEST(CrashReport, NamesTheUnitAndTheSignal) {
   constexpr UnitCounts kUnits{.schedulers = 2, .cores = 6};
   RegionRequest request;
   request.lanes = {{.overflow = Overflow::kKeepLast}};
-  request.page_bytes = 1024;
+  request.recorder.page_bytes = 1024;
   request.status_bytes = status_bytes(kUnits);
   request.run_id = std::uint64_t{this_process().pid} << 32 | 0xC4A5;
   const RegionPlan plan = *plan_region(request);

@@ -27,7 +27,7 @@ class HostGone : public testing::Test {
   HostGone() {
     RegionRequest request;
     request.lanes = {{.overflow = Overflow::kKeepLast}};
-    request.page_bytes = 1024;
+    request.recorder.page_bytes = 1024;
     request.run_id = std::uint64_t{this_process().pid} << 32 | 0x6093;
     const RegionPlan plan = *plan_region(request);
     ::unlink(region_path(request.run_id).c_str());

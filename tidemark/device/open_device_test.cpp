@@ -29,7 +29,7 @@ class SimDeviceTest : public testing::Test {
   SimDeviceTest() {
     RegionRequest request;
     for (int i = 0; i < 3; ++i) request.lanes.push_back({.overflow = Overflow::kKeepLast});
-    request.page_bytes = 1024;
+    request.recorder.page_bytes = 1024;
     request.run_id = std::uint64_t{this_process().pid} << 32 | 0xDE71CE;
     plan_ = *plan_region(request);
     ::unlink(region_path(request.run_id).c_str());

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <sstream>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/base/unique_fd.h"

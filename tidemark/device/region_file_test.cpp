@@ -20,7 +20,7 @@ class RegionFileTest : public testing::Test {
   RegionFileTest() {
     RegionRequest request;
     request.lanes = {{.producer = "first"}, {.overflow = Overflow::kDrop, .producer = "second"}};
-    request.page_bytes = 1024;
+    request.recorder.page_bytes = 1024;
     request.run_id = std::uint64_t{this_process().pid} << 32 | 0xF11E;
     plan_ = *plan_region(request);
     plan_.run_directory = "/some/where/outputs";

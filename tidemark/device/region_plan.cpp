@@ -19,16 +19,16 @@ bool owns_pages(const LaneRequest& lane) {
 }
 
 Expected<void> check_request(const RegionRequest& request) {
-  if (request.page_bytes < kPageBytesMin || request.page_bytes > kPageBytesMax ||
-      request.page_bytes % kPageHeaderBytes != 0)
+  if (request.recorder.page_bytes < kPageBytesMin || request.recorder.page_bytes > kPageBytesMax ||
+      request.recorder.page_bytes % kPageHeaderBytes != 0)
     return failure(ErrorKind::kUsage, "--page-bytes {}: must be a multiple of {} from {} to {}",
-                   request.page_bytes, kPageHeaderBytes, kPageBytesMin, kPageBytesMax);
+                   request.recorder.page_bytes, kPageHeaderBytes, kPageBytesMin, kPageBytesMax);
   if (request.keep_pages < 2)
     return failure(ErrorKind::kUsage, "--keep-pages {}: keep-last needs at least 2 pages per lane",
                    request.keep_pages);
-  if (request.drain_threads < 1 || request.drain_threads > kDrainThreadsMax)
+  if (request.recorder.drain_threads < 1 || request.recorder.drain_threads > kDrainThreadsMax)
     return failure(ErrorKind::kUsage, "--drain-threads {}: must be from 1 to {}",
-                   request.drain_threads, kDrainThreadsMax);
+                   request.recorder.drain_threads, kDrainThreadsMax);
   const std::uint64_t lane_count = request.lanes.size() + request.spare_lanes;
   if (lane_count < 1 || lane_count > kMaxLanesLimit)
     return failure(ErrorKind::kUsage, "{} lanes: a region has from 1 to {}", lane_count,
@@ -36,7 +36,7 @@ Expected<void> check_request(const RegionRequest& request) {
   TM_CHECK(request.status_bytes <= kStatusBytesLimit);
   for (const auto& lane : request.lanes) {
     TM_CHECK(lane.record_bytes % kQuantumBytes == 0);
-    TM_CHECK(lane.record_bytes <= request.page_bytes - kPageHeaderBytes);
+    TM_CHECK(lane.record_bytes <= request.recorder.page_bytes - kPageHeaderBytes);
   }
   return {};
 }
@@ -54,8 +54,8 @@ LanePlan describe(const LaneRequest& lane) {
 
 // Every lane that owns no pages gets at least one.
 Expected<std::uint64_t> count_pool_pages(const RegionRequest& request, std::uint32_t pool_lanes) {
-  std::uint64_t pool_pages = request.pool_bytes / request.page_bytes;
-  if (request.pool_bytes == 0)
+  std::uint64_t pool_pages = request.recorder.pool_bytes / request.recorder.page_bytes;
+  if (request.recorder.pool_bytes == 0)
     pool_pages = pool_lanes == 0
                      ? 0
                      : std::max<std::uint64_t>(request.pool_pages_min,
@@ -63,11 +63,11 @@ Expected<std::uint64_t> count_pool_pages(const RegionRequest& request, std::uint
   if (pool_pages < pool_lanes)
     return failure(ErrorKind::kUsage,
                    "--pool-bytes {}: {} lanes need at least one page of {} bytes each ({} bytes)",
-                   request.pool_bytes, pool_lanes, request.page_bytes,
-                   std::uint64_t{pool_lanes} * request.page_bytes);
-  if (pool_pages * request.page_bytes > kRegionBytesLimit)
+                   request.recorder.pool_bytes, pool_lanes, request.recorder.page_bytes,
+                   std::uint64_t{pool_lanes} * request.recorder.page_bytes);
+  if (pool_pages * request.recorder.page_bytes > kRegionBytesLimit)
     return failure(ErrorKind::kUsage, "--pool-bytes {}: larger than a region can be ({})",
-                   request.pool_bytes, kRegionBytesLimit);
+                   request.recorder.pool_bytes, kRegionBytesLimit);
   return pool_pages;
 }
 
@@ -117,13 +117,13 @@ Expected<RegionPlan> plan_region(const RegionRequest& request) {
       .max_lanes = max_lanes,
       .ring_slots = static_cast<std::uint32_t>(round_up_to_power_of_two(
           std::clamp<std::uint64_t>(*pool_pages, kEventPages, kRingSlotsDefaultMax))),
-      .page_bytes = request.page_bytes,
+      .page_bytes = request.recorder.page_bytes,
       .page_count = static_cast<std::uint32_t>(std::max<std::uint64_t>(next_page, 1)),
       .status_bytes = static_cast<std::uint32_t>(request.status_bytes),
   };
   if (next_page > 0xFFFFFFFEull || !is_possible(shape))
     return failure(ErrorKind::kUsage, "{} pages of {} bytes: larger than a region can be",
-                   next_page, request.page_bytes);
+                   next_page, request.recorder.page_bytes);
   plan.layout = lay_out(shape);
   const ProcessIdentity host = this_process();
   plan.identity = {.magic = kRegionMagic,
@@ -134,7 +134,7 @@ Expected<RegionPlan> plan_region(const RegionRequest& request) {
                    .rank = request.rank,
                    .device = request.device,
                    .lane_count = lane_count,
-                   .drain_threads = request.drain_threads,
+                   .drain_threads = request.recorder.drain_threads,
                    .shape = shape,
                    .pool_page_count = static_cast<std::uint32_t>(*pool_pages),
                    .drain_timeout_ticks = 0,
@@ -142,7 +142,7 @@ Expected<RegionPlan> plan_region(const RegionRequest& request) {
                    .host_pid = host.pid,
                    .keeps_pages = request.keeps_pages ? 1u : 0u,
                    .host_start_time = host.start_time};
-  set_clock_rate(plan, request.ticks_per_second, request.drain_timeout_ms);
+  set_clock_rate(plan, request.ticks_per_second, request.recorder.drain_timeout_ms);
   return plan;
 }
 

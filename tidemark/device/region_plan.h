@@ -29,16 +29,21 @@ inline constexpr std::uint32_t kPagesPerLaneOfTasks = 2;
 inline constexpr std::uint32_t kPoolPagesMin = 64;
 inline constexpr std::uint32_t kPoolPagesMinOfTasks = 16;
 
+// What a person may set of a recorder.
+struct RecorderSettings {
+  std::uint32_t page_bytes = kPageBytesDefault;
+  std::uint64_t pool_bytes = 0;  // 0: sized to the lanes
+  std::uint32_t drain_threads = 1;
+  std::uint32_t drain_timeout_ms = 30'000;
+};
+
 struct RegionRequest {
   std::vector<LaneRequest> lanes;
   std::uint32_t spare_lanes = 0;  // may be opened at run time
-  std::uint32_t page_bytes = kPageBytesDefault;
-  std::uint64_t pool_bytes = 0;  // 0: sized to the lanes
+  RecorderSettings recorder;
   std::uint32_t pages_per_lane = kPagesPerLaneDefault;
   std::uint32_t pool_pages_min = kPoolPagesMin;  // where its size is not asked for
   std::uint32_t keep_pages = 8;
-  std::uint32_t drain_threads = 1;
-  std::uint32_t drain_timeout_ms = 30'000;
   std::uint64_t ticks_per_second = 1'000'000'000;
   std::uint64_t run_id = 0;
   std::uint64_t status_bytes = 0;  // of a task runtime

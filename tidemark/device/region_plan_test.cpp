@@ -31,9 +31,9 @@ void expect_refused(const RegionRequest& request, const std::string& flag) {
 
 TEST(RegionPlan, RefusesAPoolSmallerThanOnePagePerLaneNamingTheFlag) {
   RegionRequest request = request_of(5);
-  request.pool_bytes = 5ull * request.page_bytes - 1;
+  request.recorder.pool_bytes = 5ull * request.recorder.page_bytes - 1;
   expect_refused(request, "--pool-bytes");
-  request.pool_bytes += 1;
+  request.recorder.pool_bytes += 1;
   const auto plan = plan_region(request);
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->pool_page_count(), 5u);
@@ -42,9 +42,9 @@ TEST(RegionPlan, RefusesAPoolSmallerThanOnePagePerLaneNamingTheFlag) {
 TEST(RegionPlan, SpareLanesNeedTheirPageToo) {
   RegionRequest request = request_of(2);
   request.spare_lanes = 3;
-  request.pool_bytes = 4ull * request.page_bytes;
+  request.recorder.pool_bytes = 4ull * request.recorder.page_bytes;
   expect_refused(request, "--pool-bytes");
-  request.pool_bytes = 5ull * request.page_bytes;
+  request.recorder.pool_bytes = 5ull * request.recorder.page_bytes;
   const auto plan = plan_region(request);
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->lanes.size(), 5u);
@@ -55,7 +55,7 @@ TEST(RegionPlan, SpareLanesNeedTheirPageToo) {
 TEST(RegionPlan, RefusesImpossibleFlagsByName) {
   for (const std::uint32_t bytes : {0u, 512u, 1000u, 1024u + 64, 32u * 1024 * 1024}) {
     RegionRequest request = request_of(1);
-    request.page_bytes = bytes;
+    request.recorder.page_bytes = bytes;
     expect_refused(request, "--page-bytes");
   }
   for (const std::uint32_t pages : {0u, 1u}) {
@@ -65,11 +65,11 @@ TEST(RegionPlan, RefusesImpossibleFlagsByName) {
   }
   for (const std::uint32_t threads : {0u, kDrainThreadsMax + 1}) {
     RegionRequest request = request_of(1);
-    request.drain_threads = threads;
+    request.recorder.drain_threads = threads;
     expect_refused(request, "--drain-threads");
   }
   RegionRequest huge = request_of(1);
-  huge.pool_bytes = ~std::uint64_t{0};
+  huge.recorder.pool_bytes = ~std::uint64_t{0};
   expect_refused(huge, "--pool-bytes");
   expect_refused(request_of(0), "0 lanes");
   RegionRequest kept = request_of(4, Overflow::kKeepLast);
@@ -83,7 +83,7 @@ TEST(RegionPlan, KeepLastAndEventLanesOwnTheirPagesOutsideThePool) {
   request.lanes.push_back({.stream = StreamId::kEvents, .overflow = Overflow::kDrop});
   request.lanes.push_back({.stream = StreamId::kEvents, .overflow = Overflow::kKeepLast});
   request.keep_pages = 5;
-  request.pool_bytes = 2ull * request.page_bytes;
+  request.recorder.pool_bytes = 2ull * request.recorder.page_bytes;
   const auto plan = plan_region(request);
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->pool_page_count(), 2u);
@@ -117,9 +117,9 @@ TEST(RegionPlan, EveryPossibleRequestGivesARegionThatSaysSoItself) {
     RegionRequest request = request_of(1 + random() % 80);
     for (auto& lane : request.lanes) lane.overflow = static_cast<Overflow>(1 + random() % 3);
     request.spare_lanes = random() % 5;
-    request.page_bytes = 1024u << random() % 8;
+    request.recorder.page_bytes = 1024u << random() % 8;
     request.run_id = random();
-    request.drain_threads = 1 + random() % kDrainThreadsMax;
+    request.recorder.drain_threads = 1 + random() % kDrainThreadsMax;
     request.keep_pages = 2 + random() % 9;
     const auto plan = plan_region(request);
     ASSERT_TRUE(plan) << plan.error().message;
@@ -134,7 +134,7 @@ TEST(RegionPlan, EveryPossibleRequestGivesARegionThatSaysSoItself) {
 TEST(RegionPlan, TheDrainTimeoutIsInTicksOfTheDevice) {
   RegionRequest request = request_of(1);
   request.ticks_per_second = 2'000'000'000;
-  request.drain_timeout_ms = 1500;
+  request.recorder.drain_timeout_ms = 1500;
   EXPECT_EQ(plan_region(request)->identity.drain_timeout_ticks, 3'000'000'000u);
 }
 

@@ -34,11 +34,10 @@ RegionRequest region_request(const RunRequest& request, std::uint64_t run_id,
   }
   region.spare_lanes = spare_lanes;
   region.keeps_pages = request.platform->transport == Transport::kPulled;
-  region.page_bytes = request.page_bytes;
-  region.pool_bytes = request.pool_bytes;
+  region.recorder = request.recorder;
   if (region.lanes.empty() && spare_lanes == 0) {  // nothing is recorded: one lane nobody opens
     region.spare_lanes = 1;
-    region.pool_bytes = region.page_bytes;
+    region.recorder.pool_bytes = region.recorder.page_bytes;
   }
   if (request.launch.runtime)
     region.status_bytes = status_bytes(request.launch.runtime->config.units());
@@ -49,8 +48,6 @@ RegionRequest region_request(const RunRequest& request, std::uint64_t run_id,
     region.pool_pages_min = kPoolPagesMinOfTasks;
   }
   region.keep_pages = request.keep_pages;
-  region.drain_threads = request.drain_threads;
-  region.drain_timeout_ms = request.drain_timeout_ms;
   region.run_id = run_id;
   region.device = request.device;
   return region;
@@ -134,7 +131,7 @@ Expected<void> ActiveRun::make_region(const RunRequest& request,
   auto region = allocate_region_file(plan_);
   if (!region) return tl::unexpected(region.error());
   report_.ticks_per_second = clock_.ticks_per_second = ticks_per_second();
-  set_clock_rate(plan_, report_.ticks_per_second, request.drain_timeout_ms);
+  set_clock_rate(plan_, report_.ticks_per_second, request.recorder.drain_timeout_ms);
   if (auto named = name_region_file(*region, plan_); !named) return tl::unexpected(named.error());
   region_ = std::move(*region);
   region_closed_ = ForkClosed(region_.fd.get());
@@ -156,7 +153,7 @@ Expected<void> ActiveRun::make_capture(const RunRequest& request) {
   capture_ = std::move(*capture);
   made_capture_ = true;
   const CaptureDescription description{.run = report_,
-                                       .page_bytes = request.page_bytes,
+                                       .page_bytes = request.recorder.page_bytes,
                                        .lanes = plan_.lanes,
                                        .kernels = request.launch.kernels,
                                        .runtime = runtime_of(request)};

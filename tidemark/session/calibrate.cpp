@@ -25,7 +25,7 @@ struct alignas(64) Line {
 double calibrate_ns_per_record() {
   RegionRequest request;
   request.lanes = {{.overflow = Overflow::kKeepLast, .producer = "calibration"}};
-  request.page_bytes = kPageBytes;
+  request.recorder.page_bytes = kPageBytes;
   const auto plan = plan_region(request);
   if (!plan) return 0;
   std::vector<Line> memory(plan->layout.total_bytes / sizeof(Line) + 1);

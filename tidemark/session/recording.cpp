@@ -23,10 +23,7 @@ Expected<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& op
   request.output_dir = options.output_dir;
   request.force = options.force;
   request.sync = options.sync;
-  request.page_bytes = options.page_bytes;
-  request.pool_bytes = options.pool_bytes;
-  request.drain_threads = options.drain_threads;
-  request.drain_timeout_ms = options.drain_timeout_ms;
+  request.recorder = options.recorder;
   std::unique_ptr<Recording> recording(new Recording);
   recording->policy_ = options.policy;
   recording->planned_lanes_ = recording->next_lane_ = static_cast<LaneIndex>(options.lanes.size());

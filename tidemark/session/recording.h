@@ -38,10 +38,7 @@ struct RecordingOptions {
   // Of a producer that is not a thread of this machine: its platform and the rate of its clock.
   const Platform* platform = nullptr;
   std::uint64_t ticks_per_second = 0;
-  std::uint32_t page_bytes = kPageBytesDefault;
-  std::uint64_t pool_bytes = 0;
-  std::uint32_t drain_threads = 1;
-  std::uint32_t drain_timeout_ms = 30'000;
+  RecorderSettings recorder;
 };
 
 // A lane of the calling program; closes itself. One thread at a time writes into it. In a child of

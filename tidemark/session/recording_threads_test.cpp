@@ -50,7 +50,7 @@ TEST(RecordingThreads, OpenWriteAndCloseLanesAtTheSameTime) {
   auto recording = Recording::start({.output_dir = directory.file("run"),
                                      .sync = false,
                                      .max_lanes = kThreads,
-                                     .page_bytes = 1024})
+                                     .recorder = {.page_bytes = 1024}})
                        .value();
   // On a busy machine one thread may be done before the next begins, and then nothing is shown.
   std::barrier together(kThreads);

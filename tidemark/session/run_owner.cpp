@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/session/run_owner.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tidemark/base/monotonic_clock.h"
 

@@ -66,10 +66,7 @@ struct RunRequest {
   std::map<StreamId, Overflow> stream_policy;
   bool lanes_have_policies = false;  // the lanes of the launch keep what they ask for
   std::uint32_t keep_pages = 8;
-  std::uint32_t page_bytes = kPageBytesDefault;
-  std::uint64_t pool_bytes = 0;
-  std::uint32_t drain_threads = 1;
-  std::uint32_t drain_timeout_ms = 30'000;
+  RecorderSettings recorder;
   std::optional<std::uint32_t> op_timeout_ms;  // 0: none; unset: the platform's
   DrainInjection inject;
   std::uint64_t capture_limit = 0;  // a fault for tests: the capture finds no more space than this

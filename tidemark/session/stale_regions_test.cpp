@@ -22,7 +22,7 @@ class StaleRegionsTest : public testing::Test {
   StaleRegionsTest() {
     RegionRequest request;
     request.lanes = {{.producer = "only"}};
-    request.page_bytes = 1024;
+    request.recorder.page_bytes = 1024;
     request.run_id = std::uint64_t{this_process().pid} << 32 | 0x57A1E;
     plan_ = *plan_region(request);
     plan_.run_directory = "/some/where";

@@ -19,8 +19,9 @@ class HandCapture {
  public:
   explicit HandCapture(const RuntimeConfig& config, std::uint32_t page_bytes = 1024)
       : config_(config),
-        plan_(plan_region(
-                  {.lanes = runtime_lanes(config), .page_bytes = page_bytes, .run_id = kRunId})
+        plan_(plan_region({.lanes = runtime_lanes(config),
+                           .recorder = {.page_bytes = page_bytes},
+                           .run_id = kRunId})
                   .value()),
         records_(plan_.lanes.size()) {}
 

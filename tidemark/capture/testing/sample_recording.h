@@ -32,7 +32,8 @@ struct SampleEnv {
 enum SampleLane : LaneIndex { kWaits, kDrops, kFrames, kEvents, kKeeps, kNeverOpened };
 
 inline RegionPlan plan_sample(std::uint32_t page_bytes) {
-  RegionRequest request{.lanes = {}, .page_bytes = page_bytes, .pool_bytes = 6ull * page_bytes};
+  RegionRequest request{.lanes = {},
+                        .recorder = {.page_bytes = page_bytes, .pool_bytes = 6ull * page_bytes}};
   request.lanes = {
       {.stream = StreamId::kSwimlane, .unit = 0, .producer = "worker 0"},
       {.stream = StreamId::kSwimlane,
@@ -48,7 +49,7 @@ inline RegionPlan plan_sample(std::uint32_t page_bytes) {
       {.stream = StreamId::kSwimlane, .unit = 5, .producer = "never opened"},
   };
   request.keep_pages = 2;
-  request.drain_timeout_ms = 1000;
+  request.recorder.drain_timeout_ms = 1000;
   request.run_id = kRunId;
   RegionPlan plan = plan_region(request).value();
   plan.identity.shape.name_slots = 8;

@@ -12,7 +12,9 @@
 #include <tuple>
 #include <vector>
 
-#include "tidemark/session/workload.h"
+#include "tidemark/device/sim/sim_units.h"
+#include "tidemark/session/entry_data.h"
+#include "tidemark/session/workload_entry.h"
 
 namespace tidemark {
 
@@ -63,7 +65,7 @@ class SimMachine {
   template <class Stopped>
   ResultCheck run(const Stopped& stopped) {
     if (layout_.config.build == BuildKind::kHostBuild)
-      orchestrate_here<Workload, HostBuild>(memory(), status_, watch_);
+      orchestrate_here<Workload>(memory(), status_, watch_);
     run_sim_units<Workload>(memory(), status_, watch_, stopped);
     copy_buffers(false);
     return Workload::check(setup_, data_);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The producer bench on a GPU: what its device program is told, and the figures it leaves.
+#pragma once
+
+#include <cstdint>
+
+namespace tidemark::bench {
+
+inline constexpr const char* kCudaBenchProgram = "bench_producer";
+
+struct CudaBenchArgs {
+  std::uint32_t lanes;
+  std::uint32_t record_bytes;
+  std::uint32_t one_thread;  // a lane is written by one thread, not by a warp
+  std::uint32_t each;        // one thread: by write, record by record, not by write_many
+  std::uint32_t stamped;     // one thread: two readings of the clock per record
+  std::uint32_t reserved = 0;
+  std::uint64_t records;       // per lane
+  std::uint64_t link_bytes;    // to measure the link with; 0: not
+  std::uint64_t plain_events;  // for the plain alternative; 0: not
+};
+
+// Indices of the region's figures.
+enum CudaBenchFigure : std::uint32_t {
+  kFigureLaunchNs,       // host clock just before the kernel was launched
+  kFigureKernelNs,       // first record of any lane to last lane closed
+  kFigureMappedGb,       // GB/s of plain stores of a warp per lane into mapped memory
+  kFigureCopyGb,         // GB/s of plain copies to the host while a kernel runs
+  kFigurePlainKernelNs,  // plain alternative: time of the kernel
+  kFigurePlainReadNs,    // and of reading its array afterwards
+};
+
+void register_cuda_bench();
+
+}  // namespace tidemark::bench

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/bench/rounds.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "tidemark/base/monotonic_clock.h"
+#include "tidemark/base/unique_fd.h"
+
+namespace tidemark::bench {
+
+namespace {
+
+// This program again. An exit code other than 0 is an error.
+Expected<SampleRun> run_self(const std::vector<std::string>& args) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return file_failure("make", "a pipe");
+  UniqueFd out(ends[0]), in(ends[1]);
+  std::vector<char*> argv;
+  for (const auto& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, in.get(), STDOUT_FILENO);
+  SampleRun run;
+  const std::uint64_t begin_ns = monotonic_ns();
+  pid_t child = 0;
+  const int code =
+      ::posix_spawn(&child, "/proc/self/exe", &actions, nullptr, argv.data(), ::environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (code != 0) return failure(ErrorKind::kDevice, "cannot start this program again");
+  in.reset();
+  char buffer[64 * 1024];
+  for (ssize_t got = 0; (got = ::read(out.get(), buffer, sizeof(buffer))) > 0;)
+    run.out.append(buffer, static_cast<std::size_t>(got));
+  int status = 0;
+  struct rusage usage {};
+  ::wait4(child, &status, 0, &usage);
+  run.wall_ns = static_cast<double>(monotonic_ns() - begin_ns);
+  run.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return failure(ErrorKind::kDevice, "'tidemark {} {}' did not end well", args[1], args[2]);
+  return run;
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+std::string decide_limit(const EndToEnd& run, const std::string& sink) {
+  if (run.stall_share < 0.05) return "producer";
+  if (run.drain_busy_share < 0.7) return "pages";
+  return sink == "file" && run.sink_share > 0.5 ? "file" : "drain";
+}
+
+EndToEnd typical_run(std::vector<EndToEnd> runs) {
+  std::sort(runs.begin(), runs.end(),
+            [](const EndToEnd& a, const EndToEnd& b) { return a.seconds < b.seconds; });
+  return runs[runs.size() / 2];
+}
+
+void put_options(JsonWriter& json, const BenchOptions& options) {
+  put(json, "platform", options.platform);
+  put(json, "sink", options.sink);
+  put(json, "lanes", options.lanes);
+  put(json, "record_bytes", options.record_bytes);
+  put(json, "drain_threads", options.recorder.drain_threads);
+  put(json, "rounds", options.rounds);
+}
+
+void put_shares(JsonWriter& json, const EndToEnd& typical) {
+  put(json, "stall_share", rounded(typical.stall_share));
+  put(json, "drain_busy_share", rounded(typical.drain_busy_share));
+  put(json, "sink_share", rounded(typical.sink_share));
+}
+
+Expected<ScratchDirectory> ScratchDirectory::create(const std::string& parent) {
+  std::string path = parent + "/tidemark-bench-XXXXXX";
+  if (::mkdtemp(path.data()) == nullptr)
+    return failure(ErrorKind::kFile, "--dir {}: cannot make a directory there", parent);
+  return ScratchDirectory(path);
+}
+
+ScratchDirectory::~ScratchDirectory() {
+  std::error_code code;
+  if (!path_.empty()) std::filesystem::remove_all(path_, code);
+}
+
+Expected<SampleRun> sample_run(std::vector<std::string> args, const std::string& directory) {
+  std::error_code code;
+  std::filesystem::remove_all(directory, code);
+  args.insert(args.begin(), {"tidemark", "run"});
+  args.insert(args.end(), {"--json", "--output-prefix", directory});
+  auto run = run_self(args);
+  if (!run) return run;
+  auto report = parse_run_report(run->out, "the output of 'tidemark run --json'");
+  if (!report) return tl::unexpected(report.error());
+  run->report = std::move(*report);
+  return run;
+}
+
+}  // namespace tidemark::bench

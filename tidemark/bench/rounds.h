@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the benches share: rounds that take turns, medians, whole runs of this program in a folder
+// of their own, and the JSON object.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tidemark/bench/bench_options.h"
+#include "tidemark/session/json.h"
+#include "tidemark/session/run_report.h"
+
+namespace tidemark::bench {
+
+double median(std::vector<double> values);
+
+// Takes one sample of every side in each round. Every other round goes backwards: a drift of the
+// machine hits all sides alike.
+template <class Take>
+Expected<void> take_turns(std::uint32_t rounds, std::size_t sides, const Take& take) {
+  for (std::uint32_t round = 0; round < rounds; ++round)
+    for (std::size_t i = 0; i < sides; ++i)
+      if (Expected<void> taken = take(round, round % 2 == 0 ? i : sides - 1 - i); !taken)
+        return taken;
+  return {};
+}
+
+// One lossless run end to end.
+struct EndToEnd {
+  std::uint64_t records = 0;
+  std::uint64_t lost = 0;
+  double seconds = 0;
+  double stall_share = 0;       // of the producers' time
+  double host_cpu_share = 0;    // processor time of the drain threads over the time
+  double drain_busy_share = 0;  // of the drain threads' time, moving pages
+  double sink_share = 0;        // of the busy time, inside the sink
+};
+
+// `pages`: producers starve while the drainer idles. Otherwise the busy drainer is the limit, or
+// within it the file.
+std::string decide_limit(const EndToEnd& run, const std::string& sink);
+// The run in the middle.
+EndToEnd typical_run(std::vector<EndToEnd> runs);
+
+inline double rounded(double value) { return std::round(value * 1000) / 1000; }
+
+// Prints one JSON object whose first member is the name; `fill` puts the others.
+template <class Fill>
+void print_json(const BenchOutput& out, std::string_view bench, const Fill& fill) {
+  rapidjson::StringBuffer buffer;
+  JsonWriter json(buffer);
+  json.SetIndent(' ', 2);
+  json.StartObject();
+  put(json, "bench", bench);
+  fill(json);
+  json.EndObject();
+  out.text(std::string(buffer.GetString()) + "\n");
+}
+// An object inside, or one of an array.
+template <class Fill>
+void put_object(JsonWriter& json, const Fill& fill) {
+  json.StartObject();
+  fill();
+  json.EndObject();
+}
+void put_options(JsonWriter& json, const BenchOptions& options);
+// Of the round in the middle, also where they decide what limits.
+void put_shares(JsonWriter& json, const EndToEnd& typical);
+
+// A folder that is removed with everything in it.
+class ScratchDirectory {
+ public:
+  // The error names --dir.
+  static Expected<ScratchDirectory> create(const std::string& parent);
+  ScratchDirectory(ScratchDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  ~ScratchDirectory();
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  explicit ScratchDirectory(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+// A whole 'tidemark run', in a process of its own.
+struct SampleRun {
+  std::string out;  // run.json
+  RunReport report;
+  double wall_ns = 0;
+  std::uint64_t peak_bytes = 0;  // of memory, resident, in the started process alone
+  [[nodiscard]] std::uint64_t lost() const {
+    const LaneCounts total = report.total();
+    return total.dropped + total.overwritten + total.unaccounted();
+  }
+};
+// `args` as somebody would type them after 'tidemark run'; what `directory` held is removed first.
+Expected<SampleRun> sample_run(std::vector<std::string> args, const std::string& directory);
+
+}  // namespace tidemark::bench

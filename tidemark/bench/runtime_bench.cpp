@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// tidemark bench runtime: what a task costs, by the shape of the graph, beside oneTBB on the same
+// graph in the same run.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/core.h>
+
+#include "tidemark/base/human_text.h"
+#include "tidemark/bench/rounds.h"
+#include "tidemark/bench/runtime_graphs.h"
+#include "tidemark/bench/tbb_graph.h"
+#include "tidemark/device/sim/sim_clock.h"
+
+namespace tidemark::bench {
+namespace {
+
+struct Measured {
+  GraphRequest graph;
+  double ns_per_task = 0;
+  double tbb_ns_per_task = 0;  // 0: not measured
+};
+
+// The runtime's memory, touched before it is measured: a device's memory is simply there.
+class BenchMemory {
+ public:
+  explicit BenchMemory(const RuntimeConfig& config) : layout_(lay_out(config)) {
+    base_ = ::mmap(nullptr, layout_.total_bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    TM_CHECK(base_ != MAP_FAILED);
+    auto* bytes = static_cast<unsigned char*>(base_);
+    for (const std::uint32_t ring : {0u, 1u}) {
+      const RingLayout& place = layout_.rings[ring];
+      std::fill(bytes + place.slots_offset, bytes + place.heap_offset, 0);
+    }
+    std::fill(bytes, bytes + layout_.map_offset, 0);
+  }
+  ~BenchMemory() { ::munmap(base_, layout_.total_bytes); }
+  BenchMemory(const BenchMemory&) = delete;
+  BenchMemory& operator=(const BenchMemory&) = delete;
+  [[nodiscard]] RuntimeMemory memory() const { return {base_, layout_}; }
+
+ private:
+  RuntimeLayout layout_;
+  void* base_ = nullptr;
+};
+
+RuntimeConfig config_of(const GraphRequest& graph, const Platform& platform) {
+  RuntimeConfig config;
+  config.build = graph.automatic ? BuildKind::kTensorMap : BuildKind::kExplicit;
+  config.cluster_count = cluster_count_of(platform);
+  config.scheduler_count = platform.scheduler_count;
+  config.entry_bytes = kEntryAlign;
+  return config;
+}
+
+// Nanoseconds from the first submit to the last completion, or nothing if the graph failed.
+Expected<double> run_once(const GraphRequest& graph, const RuntimeConfig& config) {
+  const BenchMemory held(config);
+  const RuntimeMemory memory = held.memory();
+  EntryArgs& entry = memory.control().entry;
+  entry.tensor_count = 1;
+  entry.tensors[0] =
+      TensorView::row_major(memory.layout().entry_offset, DType::kUint8, TensorShape{1, {1}});
+  entry.number_count = 2;
+  entry.numbers[0] = static_cast<std::int64_t>(graph.shape);
+  entry.numbers[1] = static_cast<std::int64_t>(graph.tasks);
+  std::vector<UnitProgress> lines(status_bytes(config.units()) / sizeof(UnitProgress) + 1);
+  std::memset(static_cast<void*>(lines.data()), 0, lines.size() * sizeof(UnitProgress));
+  auto* status = reinterpret_cast<RuntimeStatus*>(lines.data());
+  NoWatch watch;
+  run_sim_units<BenchGraph>(memory, status, watch, [] { return false; });
+  if (status->error.code.load_acquire() != 0 ||
+      memory.control().completed.load_acquire() != status->submitted.load_acquire())
+    return failure(ErrorKind::kDevice, "the graph '{}' ended with error {}",
+                   kGraphNames[static_cast<std::size_t>(graph.shape)],
+                   status->error.code.load_acquire());
+  // The last scheduler leaves when the last task is complete.
+  std::uint64_t end_ticks = 0;
+  for (std::uint32_t i = 0; i < config.scheduler_count; ++i)
+    end_ticks = std::max(
+        end_ticks, unit_lines(status)[config.units().scheduler(i)].since_ticks.load_acquire());
+  const auto ticks = static_cast<double>(end_ticks - status->begin_ticks.load_acquire());
+  return ticks * 1e9 / static_cast<double>(sim_ticks_per_second()) /
+         static_cast<double>(status->submitted.load_acquire());
+}
+
+// One round of ours, then one of oneTBB's, and so on: both see the same machine.
+Expected<Measured> measure(const GraphRequest& graph, const RuntimeBenchOptions& options) {
+  const RuntimeConfig config = config_of(graph, *find_platform(options.platform));
+  const auto predecessors = predecessors_of(graph);
+  std::vector<double> ours, theirs;
+  const std::uint32_t rounds = graph.tasks < options.tasks ? options.rounds * 5 : options.rounds;
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    const auto ns = run_once(graph, config);
+    if (!ns) return tl::unexpected(ns.error());
+    ours.push_back(*ns);
+    if (kHaveTbb) theirs.push_back(tbb_ns_per_task(predecessors));
+  }
+  return Measured{graph, median(ours), theirs.empty() ? 0 : median(theirs)};
+}
+
+void put_graph(JsonWriter& json, const Measured& one) {
+  put(json, "graph", std::string_view(kGraphNames[static_cast<std::size_t>(one.graph.shape)]));
+  put(json, "dependencies", std::string_view(one.graph.automatic ? "automatic" : "explicit"));
+  put(json, "tasks", one.graph.tasks);
+  put(json, "ns_per_task", rounded(one.ns_per_task));
+  put(json, "tasks_per_s", std::round(1e9 / one.ns_per_task));
+  put_key(json, "reference");
+  if (one.tbb_ns_per_task <= 0) {
+    json.Null();
+    return;
+  }
+  put_object(json, [&] {
+    put(json, "what", std::string_view("oneTBB flow graph, same edges"));
+    put(json, "ns_per_task", rounded(one.tbb_ns_per_task));
+  });
+  put(json, "ratio_ns", rounded(one.ns_per_task / one.tbb_ns_per_task));
+}
+
+void print_result(const RuntimeBenchOptions& options, const std::vector<Measured>& all,
+                  double flatness, const BenchOutput& out) {
+  print_json(out, "runtime", [&](JsonWriter& json) {
+    put(json, "platform", options.platform);
+    put(json, "rounds", options.rounds);
+    put_key(json, "graphs");
+    json.StartArray();
+    for (const auto& one : all) put_object(json, [&] { put_graph(json, one); });
+    json.EndArray();
+    put(json, "ratio_flat", rounded(flatness));
+  });
+}
+
+}  // namespace
+
+std::vector<std::vector<std::uint32_t>> predecessors_of(const GraphRequest& request) {
+  std::vector<std::vector<std::uint32_t>> all(request.tasks);
+  const auto n = static_cast<std::uint32_t>(request.tasks);
+  switch (request.shape) {
+    case GraphShape::kIndependent:
+      break;
+    case GraphShape::kChain:
+      for (std::uint32_t i = 1; i < n; ++i)
+        if (request.automatic || i % kScopeTasks != 0) all[i] = {i - 1};
+      break;
+    case GraphShape::kFan:
+      for (std::uint32_t i = 0; i + kFanWidth + 2 <= n; i += kFanWidth + 2)
+        for (std::uint32_t k = 1; k <= kFanWidth; ++k) {
+          all[i + k] = {i};
+          all[i + kFanWidth + 1].push_back(i + k);
+        }
+      break;
+    case GraphShape::kRandom:
+      for (std::uint32_t i = 0; i < n; ++i) {
+        for (std::uint32_t k = 0; k < kPredecessorsMax; ++k)
+          if (const auto before = static_cast<std::uint32_t>(random_predecessor(i, k)); before != i)
+            all[i].push_back(before);
+        std::sort(all[i].begin(), all[i].end());
+        all[i].erase(std::unique(all[i].begin(), all[i].end()), all[i].end());
+      }
+  }
+  return all;
+}
+
+Expected<int> bench_runtime(const RuntimeBenchOptions& options, const BenchOutput& out) {
+  const Platform* platform = find_platform(options.platform);
+  if (platform == nullptr || platform->device != DeviceKind::kSimulated)
+    return failure(ErrorKind::kUsage, "--platform {}: a simulated one", options.platform);
+  std::vector<GraphRequest> graphs;
+  for (const std::uint64_t tasks : {options.tasks / 10, options.tasks, options.tasks * 10})
+    graphs.push_back({GraphShape::kIndependent, true, tasks});
+  for (const auto shape : {GraphShape::kChain, GraphShape::kFan, GraphShape::kRandom})
+    graphs.push_back({shape, true, options.tasks});
+  for (const auto shape :
+       {GraphShape::kIndependent, GraphShape::kChain, GraphShape::kFan, GraphShape::kRandom})
+    graphs.push_back({shape, false, options.tasks});
+  std::vector<Measured> all;
+  for (const auto& graph : graphs) {
+    const auto measured = measure(graph, options);
+    if (!measured) return tl::unexpected(measured.error());
+    all.push_back(*measured);
+    if (options.json) continue;
+    out.print("{:<15} {:<10} {:>9} tasks  {:>7.0f} ns per task",
+              kGraphNames[static_cast<std::size_t>(graph.shape)],
+              graph.automatic ? "automatic" : "explicit", with_commas(graph.tasks),
+              measured->ns_per_task);
+    if (measured->tbb_ns_per_task > 0)
+      out.print("  oneTBB {:>7.0f} ns  ratio {:.2f}", measured->tbb_ns_per_task,
+                measured->ns_per_task / measured->tbb_ns_per_task);
+    out.print("\n");
+  }
+  const auto [least, most] =
+      std::minmax({all[0].ns_per_task, all[1].ns_per_task, all[2].ns_per_task});
+  if (options.json)
+    print_result(options, all, most / least, out);
+  else
+    out.print("cost per independent task from {} to {}: within {:.2f} x\n",
+              with_commas(options.tasks / 10), with_commas(options.tasks * 10), most / least);
+  return 0;
+}
+
+}  // namespace tidemark::bench

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA side of the benches, in a build without CUDA.
+#include "tidemark/bench/cuda_bench.h"
+
+namespace tidemark::bench {
+
+void register_cuda_bench() {}
+
+}  // namespace tidemark::bench

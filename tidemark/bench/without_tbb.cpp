@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// In builds without oneTBB there is nothing to measure beside.
+#include "tidemark/bench/tbb_graph.h"
+
+namespace tidemark::bench {
+
+const bool kHaveTbb = false;
+
+double tbb_ns_per_task(const std::vector<std::vector<std::uint32_t>>&) { return 0; }
+
+}  // namespace tidemark::bench
