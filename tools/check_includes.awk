@@ -7,14 +7,21 @@ function violation(line_number, text) {
   violation_count++
 }
 
+# An umbrella: a header directly in tidemark/, for users.
+function is_umbrella(path) { return path ~ /^tidemark\/[^\/]*$/ }
+
 # The room a path stands in, "" outside of rooms.
 function room_of(path, parts) {
+  if (is_umbrella(path)) return ""
   split(path, parts, "/")
   if (parts[1] == "tidemark") return parts[2]
   return parts[1] == "workloads" ? "workloads" : ""
 }
 
 function check_include(included, used) {
+  if (room != "" && is_umbrella(included)) {
+    violation(FNR, room " includes " included ", which is for users: name the header of the room")
+  }
   used = room_of(included)
   if (room == "" || used == "" || used == room) return
   if (!(used in rank)) {
