@@ -35,7 +35,8 @@ TEST_F(UnknownName, OfWhatIsToRunGetsTheNearest) {
 }
 
 TEST_F(UnknownName, OfATaskOrArtifactGetsTheNearest) {
-  ASSERT_EQ(run("run vector_example --enable-dep-gen --dump-tensor --output-prefix r").exit_code, 0);
+  ASSERT_EQ(run("run vector_example --enable-dep-gen --dump-tensor --output-prefix r").exit_code,
+            0);
   expect_nearest("deps r --why r1t33", "r1t3");
   expect_nearest("dump r --task r1t33", "r1t3");
   expect_nearest("replay r --task r1t33", "r1t3");
