@@ -2,6 +2,19 @@
 # Finds nvcc. With it, TIDEMARK_HAVE_CUDA is true and the rooms' *.cu are compiled; the runtime is
 # linked statically, so that a binary needs only the driver.
 
+# tidemark_cuda_usage(<target> <scope>): what *.cu that include a room's headers are compiled with,
+# in this build and in any that links the room. Also where this build has no CUDA itself.
+function(tidemark_cuda_usage target scope)
+  # CMake 3.25 knows no C++20 for nvcc. A target that asks for a later standard keeps it.
+  set(is_later "$<VERSION_GREATER:0$<TARGET_PROPERTY:CUDA_STANDARD>,20>")
+  target_compile_options(${target} ${scope}
+    "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<NOT:${is_later}>>:-std=c++20>"
+    # A function that the host may call, too, calls what only a GPU has: in templates, never reached.
+    "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-diag-suppress=20011,20014>")
+  # fmt 9 believes that nvcc knows no constexpr, and then fails to compile as C++20.
+  target_compile_definitions(${target} ${scope} "$<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>")
+endfunction()
+
 set(TIDEMARK_HAVE_CUDA FALSE)
 if(NOT TIDEMARK_CUDA OR TIDEMARK_SANITIZE OR TIDEMARK_BUILD_FUZZERS)
   return()
@@ -34,9 +47,7 @@ set(TIDEMARK_HAVE_CUDA TRUE)
 # tidemark_cuda_sources(<target> <files>...): adds *.cu to a target.
 function(tidemark_cuda_sources target)
   target_sources(${target} PRIVATE ${ARGN})
-  # A function that the host may call, too, calls what only a GPU has: in templates, never reached.
   target_compile_options(${target} PRIVATE
-    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers>"
-    "$<$<COMPILE_LANGUAGE:CUDA>:-diag-suppress=20011,20014>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers>")
   target_link_libraries(${target} PUBLIC CUDA::cudart_static)
 endfunction()

@@ -11,11 +11,9 @@ function(tidemark_install)
   get_property(libraries GLOBAL PROPERTY TIDEMARK_LIBRARY_TARGETS)
   install(TARGETS ${libraries} EXPORT tidemark_targets
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/tidemark" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-    FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh" PATTERN "tidemark/cli" EXCLUDE
-    PATTERN "tidemark/bench" EXCLUDE PATTERN "testing" EXCLUDE)
-  install(FILES "${PROJECT_SOURCE_DIR}/tidemark/cli/tidemark_main.h"
-    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tidemark/cli")
+  install(CODE "set(source_folder [[${PROJECT_SOURCE_DIR}]])
+    set(include_folder [[${CMAKE_INSTALL_INCLUDEDIR}]])")
+  install(SCRIPT "${PROJECT_SOURCE_DIR}/cmake/install_headers.cmake")
 
   set(config_folder "${CMAKE_INSTALL_LIBDIR}/cmake/tidemark")
   install(EXPORT tidemark_targets NAMESPACE tidemark:: DESTINATION "${config_folder}"

@@ -97,8 +97,7 @@ function(tidemark_room name)
     "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
     "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   target_link_libraries(${target} ${scope} ${used_targets} ${arg_LINK})
-  # fmt 9 believes that nvcc knows no constexpr, and then fails to compile as C++20.
-  target_compile_definitions(${target} ${scope} "$<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>")
+  tidemark_cuda_usage(${target} ${scope})
   set_property(GLOBAL APPEND PROPERTY TIDEMARK_ROOM_TARGETS ${target})
 
   if(name STREQUAL "cli" AND EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/main.cpp")

@@ -9,9 +9,9 @@
 #include "tests/streams_fixture.h"
 #include "tidemark/analyze/dump_index.h"
 #include "tidemark/export/export_run.h"
+#include "tidemark/session/register_workload.h"
 #include "tidemark/session/run_session.h"
 #include "tidemark/session/runtime_lanes.h"
-#include "tidemark/session/register_workload.h"
 
 namespace tidemark {
 

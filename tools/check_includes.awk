@@ -31,6 +31,9 @@ function system_header_behind(path, i, found) {
 }
 
 function check_include(included, used) {
+  if (room != "" && is_umbrella(included)) {
+    violation(FNR, room " includes " included ", which is for users: name the header of the room")
+  }
   if (file !~ /^tests\// && included ~ /^tests\//) {
     violation(FNR, "includes " included ": what tests share is in a testing/ folder of a room")
   }

@@ -41,8 +41,12 @@ function violation(line_number, text) {
   violation_count++
 }
 
+# An umbrella: a header directly in tidemark/, for users.
+function is_umbrella(path) { return path ~ /^tidemark\/[^\/]*$/ }
+
 # The room a path is in, "" outside of rooms.
 function room_of(path, parts) {
+  if (is_umbrella(path)) return ""
   split(path, parts, "/")
   if (parts[1] == "tidemark") return parts[2]
   return parts[1] == "workloads" ? "workloads" : ""

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "tidemark/session/cuda_recording.cuh"  // [tm]
+#include "tidemark/recording.cuh"  // [tm]
 
 constexpr int kWidth = 4096, kTileRows = 4, kTiles = kWidth / kTileRows, kThreads = 256;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Somebody else's workload: y = a x + y in tiles, each tile in a scope of its own. Everything but
 // the kernel, the orchestration, the inputs and the check comes with the package.
-#include "tidemark/cli/tidemark_main.h"
+#include "tidemark/runtime.h"
 
 using namespace tidemark;
 

@@ -3,6 +3,8 @@
 // file, flag or call. The kind of an error decides the exit code of the command line.
 #pragma once
 
+#include "tidemark/base/needs_cpp20.h"
+
 #include <cerrno>
 #include <cstring>
 #include <string>

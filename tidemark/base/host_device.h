@@ -4,6 +4,8 @@
 // transport/shared_word.h may ask which compiler is running.
 #pragma once
 
+#include "tidemark/base/needs_cpp20.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "tidemark/base/monotonic_clock.h"
+#include "tidemark/base/nearest_name.h"
 #include "tidemark/bench/bench_span.h"
 #include "tidemark/bench/cuda_bench.h"
 #include "tidemark/bench/thread_places.h"
@@ -57,8 +58,8 @@ Expected<std::unique_ptr<RecorderRig>> RecorderRig::create(const BenchOptions& o
                                                            std::uint64_t ticks_per_second) {
   const Platform* platform = find_platform(options.platform);
   if (platform == nullptr)
-    return failure(ErrorKind::kUsage, "--platform {}: no such platform; see 'tidemark list'",
-                   options.platform);
+    return failure(ErrorKind::kUsage, "--platform {}: no such platform; see 'tidemark list'{}",
+                   options.platform, did_you_mean(options.platform, platforms(), &Platform::name));
   std::unique_ptr<RecorderRig> rig(new RecorderRig);
   rig->options_ = options;
   RegionRequest request;

@@ -3,6 +3,8 @@
 // description for other tools; the two change together.
 #pragma once
 
+#include "tidemark/base/needs_cpp20.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "tidemark/base/file_size_signal.h"
+#include "tidemark/base/nearest_name.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/session/output_directory.h"
 #include "workloads/workload_table.h"
@@ -84,13 +85,26 @@ int print_answer(const CLI::App& app, const CLI::Error& asked) {
   return exit_code;
 }
 
-int refuse(const CLI::App& app, const CLI::ParseError& error, const char* first_word) {
-  const bool unknown_command =
-      first_word != nullptr && first_word[0] != '-' && app.get_subcommands().empty();
-  if (unknown_command)
-    print_error("tidemark: no command {}\n", first_word);
-  else
-    print_error("tidemark: {}\n", error.what());
+// What is wrong with the arguments, with the nearest name that is known where one is not.
+std::string refusal_text(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* command = &app;  // the last one that was understood
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().back();
+  const auto unknown = app.remaining(true);
+  if (unknown.empty()) return error.what();
+  const std::string word = unknown.front().substr(0, unknown.front().find('='));
+  if (word.starts_with('-')) {
+    std::vector<std::string> flags;
+    for (const auto* option : command->get_options())
+      for (const auto& name : option->get_lnames()) flags.push_back("--" + name);
+    return fmt::format("no flag {}{}", word, did_you_mean(word, flags));
+  }
+  const auto commands = command->get_subcommands([](const CLI::App*) { return true; });
+  if (commands.empty()) return error.what();
+  return fmt::format("no command {}{}", word, did_you_mean(word, commands, &CLI::App::get_name));
+}
+
+int refuse(const CLI::App& app, const CLI::ParseError& error) {
+  print_error("tidemark: {}\n", refusal_text(app, error));
   print_error("Try 'tidemark --help'.\n");
   return kExitUsage;
 }
@@ -107,7 +121,7 @@ int parse_and_run(CLI::App& app, const Command& program, int argc, char** argv) 
   } catch (const CLI::CallForVersion& version) {
     return print_answer(app, version);
   } catch (const CLI::ParseError& error) {
-    return refuse(app, error, argc > 1 ? argv[1] : nullptr);
+    return refuse(app, error);
   } catch (const std::bad_alloc&) {
     print_error("tidemark: out of memory; a file may be damaged, or larger than this machine\n");
     return kExitDamage;

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "tidemark/analyze/timeline.h"
+#include "tidemark/base/nearest_name.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/file_mode_option.h"
 #include "tidemark/cli/run_summary.h"
@@ -128,7 +129,9 @@ Expected<std::uint64_t> known_task(const TaskGraph& graph, const std::string& te
   if (!task)
     return failure(ErrorKind::kUsage, "{}: not a task; write it as r1t42, t42 or 0x…", text);
   if (graph.find(*task) == nullptr)
-    return failure(ErrorKind::kUsage, "{}: no such task was recorded", text);
+    return failure(ErrorKind::kUsage, "{}: no such task was recorded{}", text,
+                   did_you_mean(text, graph.tasks,
+                                [](const TaskNode& node) { return task_text(node.task.task_id); }));
   return *task;
 }
 

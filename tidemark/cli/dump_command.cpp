@@ -12,6 +12,7 @@
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/dump_files.h"
 #include "tidemark/cli/file_mode_option.h"
+#include "tidemark/cli/near_task.h"
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
 
@@ -83,6 +84,10 @@ Expected<std::vector<std::size_t>> filter(const RunCapture& run, const DumpIndex
     if (!task)
       return failure(ErrorKind::kUsage, "--task {}: not a task; write it as r1t42, t42 or 0x…",
                      args.task);
+    const auto is_of_task = [&](const DumpEntry& entry) { return entry.header.task_id == *task; };
+    if (std::none_of(index.entries.begin(), index.entries.end(), is_of_task))
+      return failure(ErrorKind::kUsage, "--task {}: nothing of it was dumped{}", args.task,
+                     near_task(index, args.task));
   }
   if (!args.stage.empty() && args.stage != "before" && args.stage != "after" &&
       args.stage != "at_hang")

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "tidemark/base/nearest_name.h"
 #include "tidemark/session/task_text.h"
 
 namespace tidemark::cli {
@@ -58,8 +59,8 @@ class SelectParser {
       has_kernel_ = true;
     }
     if (has_kernel_) return {};
-    return failure(ErrorKind::kUsage, "--dump-select {}: no kernel {}; there are {}", text_, name,
-                   known);
+    return failure(ErrorKind::kUsage, "--dump-select {}: no kernel {}; there are {}{}", text_, name,
+                   known, did_you_mean(name, kernels_));
   }
   Expected<void> take_tasks(const std::string& value) {
     const auto dots = value.find("..");

@@ -17,6 +17,7 @@
 #include "tidemark/analyze/element_text.h"
 #include "tidemark/base/align.h"
 #include "tidemark/cli/command_line.h"
+#include "tidemark/cli/near_task.h"
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/runtime/submit_args.h"
@@ -59,7 +60,8 @@ Expected<Captured> find_task(const DumpIndex& index, std::uint64_t task, const s
       captured.stopped[entry.header.arg_index] = &entry;
   }
   if (captured.before.empty() && captured.after.empty())
-    return failure(ErrorKind::kUsage, "--task {}: nothing of it was dumped", text);
+    return failure(ErrorKind::kUsage, "--task {}: nothing of it was dumped{}", text,
+                   near_task(index, text));
   return captured;
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/cli/run_options.h"
 
+#include <array>
 #include <charconv>
 #include <cstring>
 
+#include "tidemark/base/nearest_name.h"
 #include "tidemark/cli/fault_options.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/runtime_lanes.h"
@@ -15,7 +17,8 @@ Expected<Overflow> parse_overflow(const std::string& text, const std::string& fl
   if (text == "wait") return Overflow::kWait;
   if (text == "drop") return Overflow::kDrop;
   if (text == "keep-last") return Overflow::kKeepLast;
-  return failure(ErrorKind::kUsage, "--policy {}: a policy is wait, drop or keep-last", flag);
+  return failure(ErrorKind::kUsage, "--policy {}: a policy is wait, drop or keep-last{}", flag,
+                 did_you_mean(text, std::array{"wait", "drop", "keep-last"}));
 }
 
 Expected<void> parse_policies(const std::vector<std::string>& policies, RunRequest& request) {
@@ -30,8 +33,9 @@ Expected<void> parse_policies(const std::vector<std::string>& policies, RunReque
     }
     const StreamInfo* stream = find_stream(text.substr(0, equals));
     if (stream == nullptr)
-      return failure(ErrorKind::kUsage, "--policy {}: no stream {}; see 'tidemark list'", text,
-                     text.substr(0, equals));
+      return failure(ErrorKind::kUsage, "--policy {}: no stream {}; see 'tidemark list'{}", text,
+                     text.substr(0, equals),
+                     did_you_mean(text.substr(0, equals), kStreams, &StreamInfo::name));
     request.stream_policy[stream->id] = *overflow;
   }
   return {};
@@ -113,8 +117,9 @@ Expected<std::string> choose_case(const RunOptions& options, const WorkloadEntry
     if (candidate.name == options.case_name) return candidate.name;
     known += (known.empty() ? "" : ", ") + candidate.name;
   }
-  return failure(ErrorKind::kUsage, "--case {}: {} has the cases {}", options.case_name,
-                 workload.name, known);
+  return failure(ErrorKind::kUsage, "--case {}: {} has the cases {}{}", options.case_name,
+                 workload.name, known,
+                 did_you_mean(options.case_name, workload.cases, &WorkloadCase::name));
 }
 
 Expected<WorkloadLaunch> plan_without_tasks(const RunOptions& options, const RunRequest& request) {
@@ -199,17 +204,19 @@ void bind_run_options(Command& command, RunOptions& options) {
 Expected<RunRequest> make_request(const RunOptions& options) {
   const WorkloadEntry* workload = find_registered_workload(options.workload);
   if (workload == nullptr)
-    return failure(ErrorKind::kUsage, "no workload {}; see 'tidemark list'", options.workload);
+    return failure(ErrorKind::kUsage, "no workload {}; see 'tidemark list'{}", options.workload,
+                   did_you_mean(options.workload, registered_workloads(), &WorkloadEntry::name));
   const auto case_name = choose_case(options, *workload);
   if (!case_name) return tl::unexpected(case_name.error());
   RunRequest request = options.request;
   request.platform = find_platform(options.platform);
   if (request.platform == nullptr)
-    return failure(ErrorKind::kUsage, "--platform {}: no such platform; see 'tidemark list'",
-                   options.platform);
+    return failure(ErrorKind::kUsage, "--platform {}: no such platform; see 'tidemark list'{}",
+                   options.platform, did_you_mean(options.platform, platforms(), &Platform::name));
   request.device = options.device;
   if (options.isolation != "process" && options.isolation != "thread")
-    return failure(ErrorKind::kUsage, "--isolation {}: process or thread", options.isolation);
+    return failure(ErrorKind::kUsage, "--isolation {}: process or thread{}", options.isolation,
+                   did_you_mean(options.isolation, std::array{"process", "thread"}));
   request.isolation = options.isolation == "thread" ? Isolation::kThread : Isolation::kProcess;
   request.workload = options.workload;
   request.case_name = *case_name;

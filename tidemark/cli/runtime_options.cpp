@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tidemark/base/align.h"
+#include "tidemark/base/nearest_name.h"
 
 namespace tidemark::cli {
 namespace {
@@ -92,8 +93,8 @@ void bind_runtime_options(Command& command, RuntimeOptions& options) {
 Expected<RuntimeConfig> plan_runtime(const RuntimeOptions& options, const Platform& platform) {
   const BuildInfo* build = find_build(options.runtime);
   if (build == nullptr)
-    return failure(ErrorKind::kUsage, "--runtime {}: no such runtime; see 'tidemark list'",
-                   options.runtime);
+    return failure(ErrorKind::kUsage, "--runtime {}: no such runtime; see 'tidemark list'{}",
+                   options.runtime, did_you_mean(options.runtime, kBuilds, &BuildInfo::name));
   RuntimeConfig config;
   config.build = build->kind;
   config.cluster_count = cluster_count_of(platform);

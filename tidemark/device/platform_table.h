@@ -3,6 +3,8 @@
 // depends on a platform's name.
 #pragma once
 
+#include "tidemark/base/needs_cpp20.h"
+
 #include <cstdint>
 #include <span>
 #include <string_view>

@@ -8,6 +8,7 @@
 
 #include "tidemark/analyze/dump_index.h"
 #include "tidemark/base/fault_plan.h"
+#include "tidemark/base/nearest_name.h"
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/hang_json.h"
 #include "tidemark/schema/stream_registry.h"
@@ -108,7 +109,8 @@ Expected<std::vector<std::string>> export_files(const std::string& directory,
     if (found == list.end()) {
       std::string known;
       for (const auto& artifact : list) known += fmt::format(" {}", artifact.file);
-      return failure(ErrorKind::kUsage, "{} is not an artifact; known are:{}", file, known);
+      return failure(ErrorKind::kUsage, "{} is not an artifact; known are:{}{}", file, known,
+                     did_you_mean(file, list, &Artifact::file));
     }
     if (!found->on_request && !run->has(found->stream))
       return failure(ErrorKind::kUsage, "{}: the run did not record the stream '{}'", file,

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# A project with kernels of its own says nothing about C++20 and gets it, whether it enables CUDA
+# before or after find_package, and whatever standard it asks for. The example is built, and run
+# where there is a GPU.
+
+include("${CMAKE_CURRENT_LIST_DIR}/step.cmake")
+set(cuda "-DCMAKE_CUDA_COMPILER=${CUDA_COMPILER}" "-DCMAKE_CUDA_ARCHITECTURES=${CUDA_ARCHITECTURES}")
+
+# gets_cpp20(<order> <CMAKE_CUDA_STANDARD or nothing>): of each command that compiles a *.cu, the standard that
+# counts is the last one.
+function(gets_cpp20 order asked)
+  set(build "${WORK_FOLDER}/cuda_order")
+  configure("${CMAKE_CURRENT_LIST_DIR}/cuda_order" "${build}" ${cuda}
+    -DORDER=${order} -DASKED=${asked} -DCMAKE_EXPORT_COMPILE_COMMANDS=ON)
+  file(STRINGS "${build}/compile_commands.json" commands REGEX "\"command\":.*\\.cu\\.o")
+  if(NOT commands)
+    message(FATAL_ERROR "${order}: no *.cu is compiled")
+  endif()
+  foreach(command IN LISTS commands)
+    string(REGEX MATCHALL "-std=[a-z+0-9]+" standards "${command}")
+    list(POP_BACK standards last)
+    if(NOT last STREQUAL "-std=c++20")
+      message(FATAL_ERROR "${order}, CMAKE_CUDA_STANDARD '${asked}': not C++20: ${command}")
+    endif()
+  endforeach()
+endfunction()
+
+gets_cpp20(CXX_CUDA_find "")
+gets_cpp20(CXX_find_CUDA "")
+gets_cpp20(CUDA_find "")
+gets_cpp20(CXX_CUDA_find 17)
+gets_cpp20(CXX_find_CUDA 20)
+
+set(build "${WORK_FOLDER}/cuda_kernel")
+configure("${SOURCE_FOLDER}/examples/cuda_kernel" "${build}" ${cuda})
+step("build the example" "${CMAKE_COMMAND}" --build "${build}")
+if(EXISTS /dev/nvidiactl)
+  step("run the example" "${build}/cuda_kernel" "${build}/run")
+  step("its run is sound" "${WORK_FOLDER}/prefix/bin/tidemark" check "${build}/run")
+else()
+  message(STATUS "no GPU: the example was built, not run")
+endif()
