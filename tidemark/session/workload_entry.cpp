@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tidemark/base/check.h"
+#include "tidemark/session/run_request.h"
 
 namespace tidemark {
 namespace {
