@@ -11,6 +11,7 @@
 #include "tests/random_program_generator.h"
 #include "tests/random_program_reference.h"
 #include "tests/random_program_workload.h"
+#include "tidemark/device/program.h"
 #include "tidemark/session/plan_workload.h"
 #include "tidemark/session/run_session.h"
 #include "tidemark/session/runtime_lanes.h"

@@ -59,7 +59,7 @@ struct SoloBlock {
 };
 
 template <class B>
-concept Block = requires(const B& block, std::uint64_t value) {
+concept Block = requires(B& block, std::uint64_t value) {
   { block.rank() } -> std::same_as<std::uint32_t>;
   { block.size() } -> std::same_as<std::uint32_t>;
   block.barrier();
