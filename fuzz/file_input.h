@@ -10,7 +10,7 @@
 #include "tidemark/base/testing/plain_output.h"
 #include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/export/npy_file.h"
-#include "tidemark/session/run_report.h"
+#include "tidemark/run/run_report.h"
 
 namespace tidemark::fuzz {
 

@@ -17,9 +17,9 @@
 #include "tidemark/collect/leftover_pages.h"
 #include "tidemark/record/event_recorder.h"
 #include "tidemark/record/frame_writer.h"
+#include "tidemark/run/description.h"
+#include "tidemark/run/report_lanes.h"
 #include "tidemark/schema/task_span.h"
-#include "tidemark/session/description.h"
-#include "tidemark/session/report_lanes.h"
 
 namespace tidemark::fuzz {
 

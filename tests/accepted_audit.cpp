@@ -9,9 +9,9 @@
 #include "tests/oldest_kept.h"
 #include "tidemark/base/align.h"
 #include "tidemark/capture/capture_ledger.h"
-#include "tidemark/collect/page_content.h"
-#include "tidemark/session/description.h"
-#include "tidemark/session/output_directory.h"
+#include "tidemark/ledger/page_content.h"
+#include "tidemark/run/description.h"
+#include "tidemark/run/output_directory.h"
 #include "workloads/synthetic_content.h"
 
 namespace tidemark {

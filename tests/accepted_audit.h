@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/kill_case.h"
-#include "tidemark/session/run_report.h"
+#include "tidemark/run/run_report.h"
 
 namespace tidemark {
 

@@ -15,7 +15,7 @@
 
 #include "tests/command_line_fixture.h"
 #include "tidemark/capture/chunk.h"
-#include "tidemark/session/run_report.h"
+#include "tidemark/run/run_report.h"
 
 namespace tidemark {
 namespace {

@@ -12,11 +12,11 @@
 #include "tests/child_process.h"
 #include "tests/run_audit.h"
 #include "tidemark/analyze/check_run.h"
-#include "tidemark/analyze/run_capture.h"
-#include "tidemark/device/process_identity.h"
+#include "tidemark/base/process_identity.h"
 #include "tidemark/device/region_file.h"
+#include "tidemark/run/output_directory.h"
+#include "tidemark/run/run_capture.h"
 #include "tidemark/schema/task_span.h"
-#include "tidemark/session/output_directory.h"
 #include "tidemark/session/recover.h"
 
 namespace tidemark {

@@ -10,7 +10,7 @@
 
 #include "tests/command_line_fixture.h"
 #include "tests/own_shared_memory.h"
-#include "tidemark/device/process_identity.h"
+#include "tidemark/base/process_identity.h"
 #include "tidemark/device/region_file.h"
 
 namespace tidemark {

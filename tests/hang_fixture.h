@@ -10,7 +10,7 @@
 #include "tests/child_process.h"
 #include "tests/dump_fixture.h"
 #include "tests/run_audit.h"
-#include "tidemark/session/run_report.h"
+#include "tidemark/run/run_report.h"
 
 namespace tidemark {
 

@@ -12,9 +12,11 @@
 #include "tidemark/analyze/hang_report.h"
 #include "tidemark/base/testing/plain_output.h"
 #include "tidemark/collect/testing/planned_region.h"
+#include "tidemark/run/hang_text.h"
 #include "tidemark/runtime/runtime_layout.h"
 #include "tidemark/runtime/unit_line.h"
-#include "tidemark/session/hang_text.h"
+#include "tidemark/session/host_watchdog.h"
+#include "tidemark/session/read_hang_state.h"
 
 namespace tidemark {
 namespace {

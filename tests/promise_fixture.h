@@ -17,8 +17,8 @@
 #include "tests/command_line_fixture.h"
 #include "tidemark/capture/capture_reader.h"
 #include "tidemark/device/region_file.h"
-#include "tidemark/session/output_directory.h"
-#include "tidemark/session/run_report.h"
+#include "tidemark/run/output_directory.h"
+#include "tidemark/run/run_report.h"
 
 namespace tidemark {
 

@@ -9,14 +9,14 @@
 
 #include "tests/oldest_kept.h"
 #include "tidemark/capture/capture_ledger.h"
-#include "tidemark/collect/page_content.h"
+#include "tidemark/ledger/page_content.h"
+#include "tidemark/run/description.h"
+#include "tidemark/run/output_directory.h"
 #include "tidemark/schema/graph_record.h"
 #include "tidemark/schema/phase_span.h"
 #include "tidemark/schema/scope_boundary.h"
 #include "tidemark/schema/task_span.h"
 #include "tidemark/schema/user_event.h"
-#include "tidemark/session/description.h"
-#include "tidemark/session/output_directory.h"
 
 namespace tidemark {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/audit_words.h"
-#include "tidemark/session/run_report.h"
+#include "tidemark/run/run_report.h"
 
 namespace tidemark {
 

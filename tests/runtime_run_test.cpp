@@ -4,8 +4,8 @@
 #include <regex>
 
 #include "tests/command_line_fixture.h"
-#include "tidemark/session/json.h"
-#include "tidemark/session/run_report.h"
+#include "tidemark/run/json.h"
+#include "tidemark/run/run_report.h"
 
 namespace tidemark {
 namespace {

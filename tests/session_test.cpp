@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/analyze/check_run.h"
-#include "tidemark/session/output_directory.h"
+#include "tidemark/run/output_directory.h"
 #include "tidemark/session/recover.h"
 #include "tidemark/session/run_session.h"
 #include "workloads/synthetic_content.h"

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "tests/command_line_fixture.h"
-#include "tidemark/session/json.h"
+#include "tidemark/run/json.h"
 
 namespace tidemark {
 

@@ -9,12 +9,12 @@
 
 #include "fuzz/capture_bytes.h"
 #include "tests/command_line_fixture.h"
+#include "tidemark/base/process_identity.h"
 #include "tidemark/base/testing/plain_output.h"
 #include "tidemark/base/testing/temporary_directory.h"
-#include "tidemark/device/process_identity.h"
 #include "tidemark/device/region_file.h"
+#include "tidemark/run/json.h"
 #include "tidemark/runtime/runtime_status.h"
-#include "tidemark/session/json.h"
 
 namespace tidemark {
 namespace {

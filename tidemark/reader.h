@@ -5,6 +5,6 @@
 
 #include "tidemark/base/needs_cpp20.h"
 
-#include "tidemark/analyze/for_each_frame.h"
-#include "tidemark/analyze/run_capture.h"
+#include "tidemark/run/for_each_frame.h"
+#include "tidemark/run/run_capture.h"
 #include "tidemark/schema/stream_registry.h"

@@ -46,6 +46,8 @@ function check_include(included, used) {
     violation(FNR, "includes " included ", and " used " is not in cmake/rooms.txt")
   } else if (rank[used] >= rank[room]) {
     violation(FNR, room " includes " included ", which is not in a room above it")
+  } else if ((room in declares) && is_product(file) && !((room, used) in declared)) {
+    violation(FNR, room " includes " included ", and does not say that it USES " used)
   }
 }
 
@@ -77,6 +79,14 @@ BEGIN {
   for (i = 1; i <= room_count; i++) {
     rank[order[i]] = i
     if (order[i] == "session") rank["workloads"] = i + 0.5  # and so below session only
+  }
+  declaration_count = split(uses, declarations, ";")
+  for (i = 1; i < declaration_count; i++) {
+    split(declarations[i], parts, ":")
+    gsub(/ /, "", parts[1])
+    declares[parts[1]] = 1
+    used_count = split(parts[2], names, " ")
+    for (k = 1; k <= used_count; k++) declared[parts[1], names[k]] = 1
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include "tests/command_line_fixture.h"
 #include "tests/perfetto/trace.pb.h"
-#include "tidemark/session/json.h"
+#include "tidemark/run/json.h"
 
 namespace tidemark {
 namespace {

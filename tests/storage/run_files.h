@@ -19,8 +19,8 @@
 #include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/capture/capture_reader.h"
 #include "tidemark/device/region_file.h"
+#include "tidemark/run/run_report.h"
 #include "tidemark/session/active_run.h"
-#include "tidemark/session/run_report.h"
 
 namespace tidemark::storage {
 

@@ -7,9 +7,9 @@
 
 #include "tidemark/analyze/dump_index.h"
 #include "tidemark/capture/capture_writer.h"
+#include "tidemark/run/output_directory.h"
+#include "tidemark/run/run_owner.h"
 #include "tidemark/runtime/tensor_stats.h"
-#include "tidemark/session/output_directory.h"
-#include "tidemark/session/run_owner.h"
 
 namespace tidemark {
 namespace {

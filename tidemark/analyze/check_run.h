@@ -9,8 +9,8 @@
 
 #include "tidemark/base/expected.h"
 #include "tidemark/capture/capture_ledger.h"
-#include "tidemark/session/description.h"
-#include "tidemark/session/run_report.h"
+#include "tidemark/run/description.h"
+#include "tidemark/run/run_report.h"
 
 namespace tidemark {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tidemark/analyze/run_capture.h"
+#include "tidemark/run/run_capture.h"
 #include "tidemark/schema/dump_frame.h"
 
 namespace tidemark {

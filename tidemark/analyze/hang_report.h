@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "tidemark/analyze/run_capture.h"
+#include "tidemark/run/hang_text.h"
+#include "tidemark/run/run_capture.h"
 #include "tidemark/schema/task_span.h"
-#include "tidemark/session/hang_text.h"
 
 namespace tidemark {
 

@@ -7,7 +7,6 @@
 #include "tidemark/base/align.h"
 #include "tidemark/runtime/heap_ring.h"
 #include "tidemark/runtime/runtime_error.h"
-#include "tidemark/session/runtime_report.h"
 
 namespace tidemark {
 namespace {

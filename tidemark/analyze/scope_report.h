@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tidemark/analyze/run_capture.h"
+#include "tidemark/run/run_capture.h"
 #include "tidemark/schema/scope_boundary.h"
 
 namespace tidemark {

@@ -8,7 +8,6 @@
 
 #include "tidemark/base/mix.h"
 #include "tidemark/runtime/dtype.h"
-#include "tidemark/runtime/graph_watch.h"
 #include "tidemark/runtime/kernel_info.h"
 
 namespace tidemark {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tidemark/analyze/run_capture.h"
+#include "tidemark/run/run_capture.h"
 #include "tidemark/schema/graph_record.h"
 
 namespace tidemark {

@@ -3,7 +3,7 @@
 
 #include <deque>
 
-#include "tidemark/runtime/scheduler.h"
+#include "tidemark/runtime/cluster_range.h"
 
 namespace tidemark {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "tidemark/analyze/run_capture.h"
+#include "tidemark/run/run_capture.h"
 #include "tidemark/schema/task_span.h"
 
 namespace tidemark {

@@ -16,7 +16,7 @@
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/base/unique_fd.h"
 #include "tidemark/bench/rounds.h"
-#include "tidemark/session/output_directory.h"
+#include "tidemark/run/output_directory.h"
 #include "workloads/wide_tensors.h"
 
 namespace tidemark::bench {

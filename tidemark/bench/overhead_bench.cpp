@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "tidemark/bench/rounds.h"
-#include "tidemark/session/run_report.h"
+#include "tidemark/run/run_report.h"
 
 namespace tidemark::bench {
 namespace {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "tidemark/bench/bench_options.h"
-#include "tidemark/collect/page_sink.h"
+#include "tidemark/ledger/page_sink.h"
 
 namespace tidemark::bench {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "tidemark/bench/bench_options.h"
-#include "tidemark/session/json.h"
-#include "tidemark/session/run_report.h"
+#include "tidemark/run/json.h"
+#include "tidemark/run/run_report.h"
 
 namespace tidemark::bench {
 

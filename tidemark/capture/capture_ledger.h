@@ -12,8 +12,8 @@
 
 #include "tidemark/capture/capture_reader.h"
 #include "tidemark/capture/lane_record.h"
-#include "tidemark/collect/ledger.h"
-#include "tidemark/collect/page_check.h"
+#include "tidemark/ledger/ledger.h"
+#include "tidemark/ledger/page_check.h"
 
 namespace tidemark {
 

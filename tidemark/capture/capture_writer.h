@@ -14,7 +14,7 @@
 #include "tidemark/base/expected.h"
 #include "tidemark/capture/capture_space.h"
 #include "tidemark/capture/chunk.h"
-#include "tidemark/collect/page_sink.h"
+#include "tidemark/ledger/page_sink.h"
 
 namespace tidemark {
 

@@ -9,7 +9,7 @@
 
 #include "tidemark/capture/chunk.h"
 #include "tidemark/capture/lane_record.h"
-#include "tidemark/collect/page_content.h"
+#include "tidemark/ledger/page_content.h"
 #include "tidemark/schema/task_span.h"
 
 namespace tidemark {

@@ -11,7 +11,7 @@
 #include "tidemark/base/file_size_signal.h"
 #include "tidemark/base/nearest_name.h"
 #include "tidemark/cli/terminal.h"
-#include "tidemark/session/output_directory.h"
+#include "tidemark/run/output_directory.h"
 #include "workloads/workload_table.h"
 
 namespace tidemark::cli {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "tidemark/base/nearest_name.h"
-#include "tidemark/session/task_text.h"
+#include "tidemark/run/task_text.h"
 
 namespace tidemark::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "tidemark/cli/file_mode_option.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/export/hang_json.h"
-#include "tidemark/session/output_directory.h"
+#include "tidemark/run/output_directory.h"
 
 namespace tidemark::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "tidemark/analyze/dump_index.h"
 #include "tidemark/base/nearest_name.h"
-#include "tidemark/session/task_text.h"
+#include "tidemark/run/task_text.h"
 
 namespace tidemark::cli {
 

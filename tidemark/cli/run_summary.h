@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tidemark/base/human_text.h"
-#include "tidemark/session/run_report.h"
+#include "tidemark/run/run_report.h"
 
 namespace tidemark::cli {
 

@@ -12,7 +12,7 @@
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
-#include "tidemark/session/json.h"
+#include "tidemark/run/json.h"
 #include "tidemark/session/live_view.h"
 
 namespace tidemark::cli {

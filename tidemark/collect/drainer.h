@@ -12,12 +12,12 @@
 #include <thread>
 #include <vector>
 
-#include "tidemark/collect/ledger.h"
-#include "tidemark/collect/page_check.h"
 #include "tidemark/collect/page_pool.h"
-#include "tidemark/collect/page_sink.h"
 #include "tidemark/collect/region_port.h"
 #include "tidemark/device/region_plan.h"
+#include "tidemark/ledger/ledger.h"
+#include "tidemark/ledger/page_check.h"
+#include "tidemark/ledger/page_sink.h"
 
 namespace tidemark {
 

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "tidemark/base/check.h"
-#include "tidemark/collect/page_check.h"
 #include "tidemark/collect/region_port.h"
+#include "tidemark/ledger/page_check.h"
 #include "tidemark/transport/page_ring.h"
 
 namespace tidemark {

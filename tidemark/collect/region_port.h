@@ -11,11 +11,12 @@
 #include "tidemark/base/expected.h"
 #include "tidemark/device/platform_table.h"
 #include "tidemark/device/region_file.h"
+#include "tidemark/ledger/page_sink.h"
 #include "tidemark/transport/region.h"
 
 namespace tidemark {
 
-class RegionPort {
+class RegionPort final : public PayloadSource {
  public:
   RegionPort() = default;
   // The file must outlive the port.
@@ -38,7 +39,7 @@ class RegionPort {
 
   // Copies what may be changing meanwhile; offset and size in multiples of 8. False: the system
   // could not read all of it, and the rest is zeros.
-  bool read(std::uint64_t offset, void* to, std::uint64_t size) const;
+  bool read(std::uint64_t offset, void* to, std::uint64_t size) const override;
   // Zeroes a page that the host holds.
   void zero(std::uint64_t offset, std::uint64_t size);
 

@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tidemark/base/process_identity.h"
 #include "tidemark/collect/testing/planned_region.h"
-#include "tidemark/device/process_identity.h"
 
 namespace tidemark {
 namespace {

@@ -10,9 +10,9 @@
 
 #include <gtest/gtest.h>
 
+#include "tidemark/base/process_identity.h"
 #include "tidemark/collect/leftover_pages.h"
 #include "tidemark/collect/testing/keeping_sink.h"
-#include "tidemark/device/process_identity.h"
 #include "tidemark/device/sim/sim_env.h"
 #include "tidemark/record/frame_writer.h"
 #include "tidemark/record/recorder.h"

@@ -10,11 +10,11 @@
 #include <string>
 
 #include "tidemark/base/expected.h"
-#include "tidemark/device/clock_sample.h"
+#include "tidemark/base/process_identity.h"
 #include "tidemark/device/device_memory.h"
 #include "tidemark/device/platform_table.h"
-#include "tidemark/device/process_identity.h"
 #include "tidemark/device/region_file.h"
+#include "tidemark/transport/clock_sample.h"
 
 namespace tidemark {
 

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tidemark/device/process_identity.h"
+#include "tidemark/base/process_identity.h"
 
 namespace tidemark {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "tidemark/base/align.h"
 #include "tidemark/base/check.h"
-#include "tidemark/device/process_identity.h"
+#include "tidemark/base/process_identity.h"
 #include "tidemark/schema/stamp.h"
 
 namespace tidemark {

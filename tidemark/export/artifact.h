@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "tidemark/analyze/run_capture.h"
 #include "tidemark/base/expected.h"
+#include "tidemark/run/run_capture.h"
 
 namespace tidemark {
 

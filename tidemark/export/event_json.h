@@ -2,8 +2,8 @@
 // Marks and counters of the program as a JSON list: the same in every artifact.
 #pragma once
 
-#include "tidemark/analyze/run_capture.h"
 #include "tidemark/export/json_file.h"
+#include "tidemark/run/run_capture.h"
 
 namespace tidemark {
 

@@ -11,8 +11,8 @@
 #include "tidemark/base/nearest_name.h"
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/hang_json.h"
+#include "tidemark/run/output_directory.h"
 #include "tidemark/schema/stream_registry.h"
-#include "tidemark/session/output_directory.h"
 
 namespace tidemark {
 namespace {

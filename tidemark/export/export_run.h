@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tidemark/base/expected.h"
-#include "tidemark/session/run_report.h"
+#include "tidemark/run/run_report.h"
 
 namespace tidemark {
 

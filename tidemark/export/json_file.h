@@ -9,7 +9,7 @@
 #include <rapidjson/writer.h>
 
 #include "tidemark/export/part_file.h"
-#include "tidemark/session/json.h"
+#include "tidemark/run/json.h"
 
 namespace tidemark {
 

@@ -11,8 +11,8 @@
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
-#include "tidemark/session/description.h"
-#include "tidemark/session/json.h"
+#include "tidemark/run/description.h"
+#include "tidemark/run/json.h"
 
 namespace tidemark {
 

@@ -9,10 +9,9 @@
 #include "tidemark/runtime/overlap.h"
 #include "tidemark/runtime/scope_stack.h"
 #include "tidemark/runtime/slot_filling.h"
+#include "tidemark/schema/graph_record.h"
 
 namespace tidemark {
-
-enum class EdgeSource : std::uint8_t { kExplicit, kCreator, kTensorMap };
 
 inline constexpr std::uint32_t kNoArg = ~0u;
 

@@ -86,4 +86,22 @@ constexpr std::string_view resource_name(Resource resource) {
   return index < kResourceCount ? kNames[index] : std::string_view("unknown");
 }
 
+// The flag that sets its size.
+constexpr const char* resource_flag(Resource resource) {
+  switch (resource) {
+    case Resource::kTaskWindow:
+      return "--ring-task-window";
+    case Resource::kHeap:
+      return "--ring-heap";
+    case Resource::kDepPool:
+    case Resource::kFanin:
+      return "--ring-dep-pool";
+    case Resource::kTensorMap:
+      return "--tensormap-pool";
+    case Resource::kNone:
+      break;
+  }
+  return "--help";
+}
+
 }  // namespace tidemark

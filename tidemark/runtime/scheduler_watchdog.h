@@ -2,7 +2,7 @@
 // A scheduler's own watchdog. It ends the run when a kernel it dispatched runs past its time, or
 // when nothing runs although tasks remain. Waits for the recorder and copies for the dump do not
 // count, nor does time in which this scheduler itself did not run; and a scheduler that does not
-// poll is the host's to find (collect/host_watchdog.h).
+// poll is the host's to find (session/host_watchdog.h).
 #pragma once
 
 #include <cstdint>

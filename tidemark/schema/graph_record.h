@@ -14,6 +14,9 @@ namespace tidemark {
 
 enum class GraphRecordKind : std::uint8_t { kTask = 1, kArgument = 2, kDimensions = 3, kEdge = 4 };
 
+// What an edge was found by.
+enum class EdgeSource : std::uint8_t { kExplicit, kCreator, kTensorMap };
+
 inline constexpr std::uint16_t kNoGraphArg = 0xFFFF;
 
 struct GraphTask {

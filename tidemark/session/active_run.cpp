@@ -14,11 +14,12 @@
 #include "tidemark/base/file_size_signal.h"
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/base/plain_text.h"
+#include "tidemark/run/hang_state.h"
+#include "tidemark/run/output_directory.h"
+#include "tidemark/run/report_lanes.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/calibrate.h"
-#include "tidemark/session/hang_state.h"
-#include "tidemark/session/output_directory.h"
-#include "tidemark/session/report_lanes.h"
+#include "tidemark/session/region_words.h"
 
 namespace tidemark {
 namespace {

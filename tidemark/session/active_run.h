@@ -13,8 +13,8 @@
 #include "tidemark/capture/capture_writer.h"
 #include "tidemark/collect/drainer.h"
 #include "tidemark/collect/leftover_pages.h"
-#include "tidemark/session/description.h"
-#include "tidemark/session/output_directory.h"
+#include "tidemark/run/description.h"
+#include "tidemark/run/output_directory.h"
 #include "tidemark/session/run_request.h"
 
 namespace tidemark {

@@ -11,6 +11,7 @@
 #include "tidemark/capture/lane_record.h"
 #include "tidemark/session/active_run.h"
 #include "tidemark/session/calibrate.h"
+#include "tidemark/session/region_words.h"
 
 namespace tidemark {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tidemark/session/run_report.h"
+#include "tidemark/run/run_report.h"
 
 namespace tidemark {
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tidemark/session/description.h"
+#include "tidemark/run/description.h"
 
 namespace tidemark {
 namespace {

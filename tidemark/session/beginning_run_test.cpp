@@ -3,8 +3,8 @@
 // it: a recovery asks whether its host lives, and leaves a live one alone.
 #include <gtest/gtest.h>
 
+#include "tidemark/base/process_identity.h"
 #include "tidemark/base/testing/temporary_directory.h"
-#include "tidemark/device/process_identity.h"
 #include "tidemark/device/region_file.h"
 #include "tidemark/session/recover.h"
 

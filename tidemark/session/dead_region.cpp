@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "tidemark/base/monotonic_clock.h"
-#include "tidemark/session/run_owner.h"
+#include "tidemark/run/run_owner.h"
 
 namespace tidemark {
 namespace {

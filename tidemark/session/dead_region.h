@@ -7,7 +7,7 @@
 
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/collect/leftover_pages.h"
-#include "tidemark/session/run_report.h"
+#include "tidemark/run/run_report.h"
 
 namespace tidemark {
 

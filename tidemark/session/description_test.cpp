@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a capture says about itself comes back as it was said; what is hostile becomes an error or
 // is not believed.
-#include "tidemark/session/description.h"
+#include "tidemark/run/description.h"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,11 @@
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/capture/capture_writer.h"
 #include "tidemark/device/sim/sim_env.h"
+#include "tidemark/run/description.h"
+#include "tidemark/run/output_directory.h"
 #include "tidemark/schema/stream_registry.h"
-#include "tidemark/session/description.h"
-#include "tidemark/session/output_directory.h"
+#include "tidemark/session/read_hang_state.h"
+#include "tidemark/session/region_words.h"
 #include "tidemark/session/status_image.h"
 
 namespace tidemark {

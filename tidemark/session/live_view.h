@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tidemark/collect/leftover_pages.h"
-#include "tidemark/session/hang_state.h"
+#include "tidemark/run/hang_state.h"
 
 namespace tidemark {
 

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "tidemark/device/sim/sim_clock.h"
-#include "tidemark/session/output_directory.h"
-#include "tidemark/session/report_lanes.h"
+#include "tidemark/run/output_directory.h"
+#include "tidemark/run/report_lanes.h"
 
 namespace tidemark {
 

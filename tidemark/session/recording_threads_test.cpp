@@ -10,7 +10,7 @@
 
 #include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/capture/capture_ledger.h"
-#include "tidemark/session/description.h"
+#include "tidemark/run/description.h"
 #include "tidemark/session/recording.h"
 
 namespace tidemark {

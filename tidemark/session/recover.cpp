@@ -14,13 +14,14 @@
 #include "tidemark/capture/capture_ledger.h"
 #include "tidemark/capture/capture_writer.h"
 #include "tidemark/collect/leftover_pages.h"
+#include "tidemark/run/description.h"
+#include "tidemark/run/output_directory.h"
+#include "tidemark/run/report_lanes.h"
+#include "tidemark/run/run_owner.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/active_run.h"
 #include "tidemark/session/dead_region.h"
-#include "tidemark/session/description.h"
-#include "tidemark/session/output_directory.h"
-#include "tidemark/session/report_lanes.h"
-#include "tidemark/session/run_owner.h"
+#include "tidemark/session/region_words.h"
 #include "tidemark/session/runtime_report.h"
 
 namespace tidemark {

@@ -9,8 +9,9 @@
 
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/base/watched_time.h"
+#include "tidemark/run/hang_text.h"
 #include "tidemark/session/anchor_times.h"
-#include "tidemark/session/hang_text.h"
+#include "tidemark/session/read_hang_state.h"
 #include "tidemark/session/runtime_report.h"
 #include "tidemark/session/status_image.h"
 

@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "tidemark/collect/host_watchdog.h"
 #include "tidemark/session/active_run.h"
+#include "tidemark/session/host_watchdog.h"
 #include "tidemark/session/signal_watch.h"
 
 namespace tidemark {

@@ -15,8 +15,8 @@
 #include "tidemark/device/device_memory.h"
 #include "tidemark/device/platform_table.h"
 #include "tidemark/device/region_plan.h"
+#include "tidemark/run/run_report.h"
 #include "tidemark/runtime/runtime_config.h"
-#include "tidemark/session/run_report.h"
 
 namespace tidemark {
 

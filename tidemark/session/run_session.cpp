@@ -3,8 +3,8 @@
 
 #include "tidemark/base/fault_plan.h"
 #include "tidemark/collect/rescue.h"
+#include "tidemark/run/report_lanes.h"
 #include "tidemark/session/entry_data.h"
-#include "tidemark/session/report_lanes.h"
 #include "tidemark/session/run_ending.h"
 #include "tidemark/session/runtime_report.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "tidemark/base/align.h"
+#include "tidemark/run/task_text.h"
 #include "tidemark/session/status_image.h"
-#include "tidemark/session/task_text.h"
 
 namespace tidemark {
 namespace {
@@ -167,23 +167,6 @@ RunError describe(const Told& told, const RuntimeConfig& config) {
 }
 
 }  // namespace
-
-const char* resource_flag(Resource resource) {
-  switch (resource) {
-    case Resource::kTaskWindow:
-      return "--ring-task-window";
-    case Resource::kHeap:
-      return "--ring-heap";
-    case Resource::kDepPool:
-    case Resource::kFanin:
-      return "--ring-dep-pool";
-    case Resource::kTensorMap:
-      return "--tensormap-pool";
-    case Resource::kNone:
-      break;
-  }
-  return "--help";
-}
 
 TaskCounts read_task_counts(const RegionPort& port, const RegionLayout& layout) {
   const std::uint64_t room = layout.shape.status_bytes;

@@ -7,13 +7,10 @@
 #include <optional>
 
 #include "tidemark/collect/region_port.h"
+#include "tidemark/run/run_report.h"
 #include "tidemark/runtime/runtime_config.h"
-#include "tidemark/session/run_report.h"
 
 namespace tidemark {
-
-// The flag that sets a resource's size.
-const char* resource_flag(Resource resource);
 
 struct TaskCounts {
   std::uint64_t submitted = 0;

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "tidemark/base/process_identity.h"
 #include "tidemark/collect/leftover_pages.h"
-#include "tidemark/device/process_identity.h"
 #include "tidemark/device/region_file.h"
 
 namespace tidemark {

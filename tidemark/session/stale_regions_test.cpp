@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tidemark/device/process_identity.h"
+#include "tidemark/base/process_identity.h"
 #include "tidemark/device/region_file.h"
 
 namespace tidemark {

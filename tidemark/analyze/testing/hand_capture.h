@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "tidemark/analyze/run_capture.h"
 #include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/capture/testing/sample_pages.h"
+#include "tidemark/run/run_capture.h"
 #include "tidemark/session/runtime_lanes.h"
 
 namespace tidemark::samples {

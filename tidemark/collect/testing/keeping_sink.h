@@ -11,8 +11,8 @@
 #include <tuple>
 #include <vector>
 
-#include "tidemark/collect/page_content.h"
-#include "tidemark/collect/page_sink.h"
+#include "tidemark/ledger/page_content.h"
+#include "tidemark/ledger/page_sink.h"
 #include "tidemark/record/testing/stamped_spans.h"
 
 namespace tidemark {

@@ -5,8 +5,8 @@
 
 #include <cuda_runtime_api.h>
 
-#include "tidemark/device/clock_sample.h"
 #include "tidemark/device/cuda/cuda_check.cuh"
+#include "tidemark/transport/clock_sample.h"
 
 namespace tidemark {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "tidemark/device/clock_sample.h"
+#include "tidemark/transport/clock_sample.h"
 
 namespace tidemark {
 

@@ -9,8 +9,9 @@
 #include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/capture/capture_writer.h"
 #include "tidemark/capture/testing/sample_recording.h"
-#include "tidemark/session/description.h"
-#include "tidemark/session/report_lanes.h"
+#include "tidemark/run/description.h"
+#include "tidemark/run/report_lanes.h"
+#include "tidemark/session/region_words.h"
 
 namespace tidemark::samples {
 

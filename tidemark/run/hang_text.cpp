@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tidemark/run/hang_text.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "tidemark/run/task_text.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::size_t kStuckMax = 16;
+
+bool is_running(const UnitImage& line) {
+  const UnitState state = doing(line);
+  return state == UnitState::kBusy || state == UnitState::kCopying;
+}
+
+std::string seconds(std::uint64_t ns) {
+  return ns < 1'000'000'000 ? fmt::format("{:.0f} ms", static_cast<double>(ns) / 1e6)
+                            : fmt::format("{:.1f} s", static_cast<double>(ns) / 1e9);
+}
+
+std::string at_site(const HangState& state, std::uint64_t task) {
+  const StuckTask* found = find_task(state, task);
+  return found == nullptr || found->site.empty() ? std::string()
+                                                 : fmt::format(" ({})", found->site);
+}
+
+std::string waiting_text(const HangState& state, std::uint64_t task) {
+  const std::size_t count = waiters_of(state, task).size();
+  if (count == 0) return "; nothing waits for it";
+  return fmt::format("; {} task{} for it", count, count == 1 ? " waits" : "s wait");
+}
+
+// What a core was doing with its task.
+std::string core_text(const HangState& state, std::uint32_t unit, bool crashed) {
+  const UnitImage& line = state.lines[unit];
+  const char* what = doing(line) == UnitState::kCopying ? "copying arguments for" : "in";
+  std::string text =
+      fmt::format("{} {} {} kernel `{}` of task {}{}", unit_text(state.units, unit),
+                  crashed ? "was" : "has been", what, kernel_text(state, line.kernel),
+                  task_text(line.task_id), at_site(state, line.task_id));
+  if (!crashed) text += fmt::format(" for {}", seconds(ns_before(state, doing_since_ticks(line))));
+  return text;
+}
+
+std::string stalled_orchestrator(const HangState& state) {
+  const UnitImage& line = state.lines[0];
+  std::string text = fmt::format("the orchestrator has not moved for {}",
+                                 seconds(ns_before(state, doing_since_ticks(line))));
+  if (state.submitted == 0) return text + "; it has submitted nothing";
+  text = fmt::format("the orchestration has not gone on for {} since it submitted task {}",
+                     seconds(ns_before(state, doing_since_ticks(line))), task_text(line.task_id));
+  if (!state.last_site.empty()) text += fmt::format(" ({})", state.last_site);
+  return fmt::format("{}; {} of {} tasks are complete and nothing runs", text, state.completed,
+                     state.submitted);
+}
+
+std::string stalled_scheduler(const HangState& state) {
+  std::uint64_t ready = 0;
+  for (const std::uint64_t count : state.ready) ready += count;
+  const std::uint64_t left = state.submitted - std::min(state.submitted, state.completed);
+  return fmt::format(
+      "{} has not polled for {}: {} task{} ready or finished and nobody looks, {} of "
+      "{} tasks are not complete",
+      unit_text(state.units, state.unit), seconds(state.limit_ms * 1'000'000),
+      std::max<std::uint64_t>(ready, 1), ready > 1 ? "s are" : " is", left, state.submitted);
+}
+
+std::string circle_text(const HangState& state) {
+  std::string text;
+  for (const std::uint64_t task : find_circle(state))
+    text += (text.empty() ? "" : " waits for ") + task_text(task);
+  return text;
+}
+
+}  // namespace
+
+UnitState doing(const UnitImage& line) {
+  const auto state = static_cast<UnitState>(line.state);
+  return state == UnitState::kLeft ? static_cast<UnitState>(line.left_state) : state;
+}
+
+std::uint64_t doing_since_ticks(const UnitImage& line) {
+  return static_cast<UnitState>(line.state) == UnitState::kLeft ? line.left_since_ticks
+                                                                : line.since_ticks;
+}
+
+std::uint64_t ns_of(const HangState& state, std::uint64_t ticks) {
+  if (state.ticks_per_second == 0) return 0;
+  const double ns = static_cast<double>(ticks) * 1e9 / static_cast<double>(state.ticks_per_second);
+  return ns < 1e19 ? static_cast<std::uint64_t>(ns) : 0;  // longer than any run: damaged
+}
+
+std::uint64_t ns_before(const HangState& state, std::uint64_t ticks) {
+  if (ticks == 0 || ticks > state.detected_ticks) return 0;
+  return ns_of(state, state.detected_ticks - ticks);
+}
+
+std::uint64_t ns_since_launch(const HangState& state, std::uint64_t ticks) {
+  return ticks < state.launch_ticks ? 0 : ns_of(state, ticks - state.launch_ticks);
+}
+
+const StuckTask* find_task(const HangState& state, std::uint64_t id) {
+  for (const auto& task : state.tasks)
+    if (task.id == id) return &task;
+  return nullptr;
+}
+
+std::vector<std::uint64_t> waiters_of(const HangState& state, std::uint64_t id) {
+  std::map<std::uint64_t, const StuckTask*> by_id;
+  for (const auto& task : state.tasks) by_id[task.id] = &task;
+  std::vector<std::uint64_t> found, todo{id};
+  std::set<std::uint64_t> seen{id};
+  while (!todo.empty()) {
+    const auto task = by_id.find(todo.back());
+    todo.pop_back();
+    if (task == by_id.end()) continue;
+    for (const std::uint64_t waiter : task->second->waiters)
+      if (seen.insert(waiter).second) {
+        found.push_back(waiter);
+        todo.push_back(waiter);
+      }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string kernel_text(const HangState& state, std::uint32_t kernel) {
+  return kernel < state.kernels.size() ? state.kernels[kernel] : fmt::format("#{}", kernel);
+}
+
+std::optional<std::uint32_t> core_of(const HangState& state, std::uint64_t task) {
+  std::optional<std::uint32_t> last;
+  for (std::uint32_t core = 0; core < state.units.cores; ++core) {
+    const std::uint32_t unit = state.units.core(core);
+    if (unit >= state.lines.size()) break;
+    const UnitImage& line = state.lines[unit];
+    if (line.task_id != task || doing_since_ticks(line) == 0) continue;
+    if (is_running(line)) return core;
+    if (line.count > 0) last = core;
+  }
+  return last;
+}
+
+std::vector<std::uint64_t> find_circle(const HangState& state) {
+  std::map<std::uint64_t, std::uint64_t> waits_for;  // one of those it waits for
+  for (const auto& task : state.tasks)
+    for (const std::uint64_t waiter : task.waiters) waits_for[waiter] = task.id;
+  // Every task is walked over once: a path that meets an older one leads nowhere new.
+  std::map<std::uint64_t, std::uint64_t> walked_from;
+  for (const auto& [first, unused] : waits_for) {
+    std::uint64_t id = first;
+    while (waits_for.contains(id) && walked_from.emplace(id, first).second) id = waits_for[id];
+    if (!waits_for.contains(id) || walked_from[id] != first) continue;
+    std::vector<std::uint64_t> circle{id};
+    do circle.push_back(waits_for[circle.back()]);
+    while (circle.back() != id);
+    return circle;
+  }
+  return {};
+}
+
+std::vector<std::uint64_t> stuck_tasks(const HangState& state) {
+  std::vector<std::uint64_t> stuck;
+  const auto add = [&](std::uint64_t task) {
+    if (stuck.size() < kStuckMax && std::find(stuck.begin(), stuck.end(), task) == stuck.end())
+      stuck.push_back(task);
+  };
+  if (state.has_unit && state.unit > state.units.schedulers && state.unit < state.lines.size())
+    add(state.lines[state.unit].task_id);
+  if (state.hang == HangClass::kOrchestratorStalled && !state.lines.empty() && state.submitted > 0)
+    add(state.lines[0].task_id);
+  // Whoever else is in a kernel, longest first.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> running;
+  for (std::uint32_t core = 0; core < state.units.cores; ++core) {
+    const std::uint32_t unit = state.units.core(core);
+    if (unit >= state.lines.size()) break;
+    if (is_running(state.lines[unit]) &&
+        static_cast<UnitState>(state.lines[unit].state) != UnitState::kLeft)
+      running.emplace_back(state.lines[unit].since_ticks, state.lines[unit].task_id);
+  }
+  std::sort(running.begin(), running.end());
+  for (const auto& [since, task] : running) add(task);
+  for (const std::uint64_t task : find_circle(state)) add(task);
+  // Tasks that wait for nobody and are not complete: somebody should have run or ended them.
+  if (state.hang == HangClass::kReadyAllIdle || stuck.empty())
+    for (const auto& task : state.tasks)
+      if (task.pending == 0) add(task.id);
+  return stuck;
+}
+
+std::string orchestrator_text(const HangState& state) {
+  if (state.lines.empty() || state.orchestration_done) return {};
+  const UnitImage& line = state.lines[0];
+  if (doing(line) != UnitState::kWaiting) return {};
+  const auto resource = static_cast<Resource>(std::min(line.waits_for, kResourceCount - 1));
+  if (resource == Resource::kNone) return "the orchestrator waits for an element of a tensor";
+  if (resource == Resource::kTensorMap) return "the orchestrator is blocked on the tensor map";
+  return fmt::format("the orchestrator is blocked on ring {}'s {}", line.block,
+                     resource_name(resource));
+}
+
+std::string hang_sentence(const HangState& state) {
+  std::string text;
+  const bool is_core =
+      state.has_unit && state.unit > state.units.schedulers && state.unit < state.lines.size();
+  switch (state.hang) {
+    case HangClass::kRunningStalled:
+      if (!is_core) break;
+      text = core_text(state, state.unit, false) +
+             waiting_text(state, state.lines[state.unit].task_id);
+      break;
+    case HangClass::kOrchestratorStalled:
+      if (!state.lines.empty()) text = stalled_orchestrator(state);
+      return text;
+    case HangClass::kReadyAllIdle:
+      if (state.has_unit) text = stalled_scheduler(state);
+      break;
+    case HangClass::kDependencyDeadlock: {
+      const std::string circle = circle_text(state);
+      text = fmt::format("nothing runs and nothing is ready, but {} of {} tasks are not complete",
+                         state.submitted - std::min(state.submitted, state.completed),
+                         state.submitted);
+      if (!circle.empty()) text += ": " + circle;
+      break;
+    }
+    case HangClass::kRecorderStalled:
+      if (state.has_unit)
+        text = fmt::format(
+            "{} stays behind: {} of {} tasks are complete and the schedulers have left, "
+            "but it has not closed its lanes",
+            unit_text(state.units, state.unit), state.completed, state.submitted);
+      break;
+    default:
+      if (is_core)
+        text = core_text(state, state.unit, true) +
+               waiting_text(state, state.lines[state.unit].task_id);
+  }
+  const std::string held = orchestrator_text(state);
+  if (!held.empty()) text += (text.empty() ? "" : "; ") + held;
+  return text;
+}
+
+std::string unit_text(const UnitCounts& units, std::uint32_t unit) {
+  if (unit == 0) return "orchestrator";
+  if (unit <= units.schedulers) return fmt::format("scheduler {}", unit - 1);
+  return fmt::format("core {}", unit - 1 - units.schedulers);
+}
+
+}  // namespace tidemark

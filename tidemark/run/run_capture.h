@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run's capture opened for reading, with everything that explains it: lanes, names, clock, how
+// the run ended. Analyses and exporters start here.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tidemark/run/description.h"
+#include "tidemark/run/hang_state.h"
+#include "tidemark/run/record_cursor.h"
+#include "tidemark/run/task_text.h"
+#include "tidemark/schema/user_event.h"
+
+namespace tidemark {
+
+// Something that is missing, or a wait of the recorder itself, on one lane.
+struct LaneGap {
+  LaneIndex lane = 0;
+  std::uint64_t from_ticks = 0;
+  std::uint64_t to_ticks = 0;
+  std::uint64_t lost = 0;  // 0: nothing was lost, the producer waited for a page
+  DropReason reason = DropReason::kNoPage;
+};
+
+class RunCapture {
+ public:
+  static Expected<RunCapture> open(const std::string& directory);
+
+  [[nodiscard]] const std::string& directory() const { return directory_; }
+  [[nodiscard]] const CaptureDescription& description() const { return description_; }
+  [[nodiscard]] const std::optional<RuntimeConfig>& runtime() const { return description_.runtime; }
+  [[nodiscard]] const RunClock& clock() const { return clock_; }
+  // Nothing: the host never came to the end of the run.
+  [[nodiscard]] const std::optional<RunReport>& outcome() const { return outcome_; }
+  // The program did not come to its end.
+  [[nodiscard]] bool fatal() const;
+  // The runtime as it stood when the run was stopped; nothing: it was not.
+  [[nodiscard]] std::optional<HangState> hang();
+  // fn(frame, number of the chunk) for what the host saw of tasks that were running then.
+  void for_each_snapshot(
+      const std::function<void(std::span<const unsigned char>, std::uint32_t)>& fn);
+
+  // Also lanes that were opened at run time.
+  [[nodiscard]] const std::vector<LanePlan>& lanes() const { return lanes_; }
+  [[nodiscard]] std::vector<LaneIndex> lanes_of(StreamId stream) const;
+  [[nodiscard]] bool has(StreamId stream) const { return !lanes_of(stream).empty(); }
+  [[nodiscard]] RecordCursor records(LaneIndex lane);
+
+  // In place of what the capture says.
+  void replace_names(NameTexts names) { names_ = std::move(names); }
+  [[nodiscard]] std::string name_of(std::uint64_t hash) const;
+  [[nodiscard]] std::string kernel_name(std::uint32_t kernel) const;
+  [[nodiscard]] std::string site_of(std::uint64_t file_hash, std::uint32_t line) const;
+
+  // Every place where something was lost or where a producer waited.
+  Expected<std::vector<LaneGap>> gaps();
+  // fn(fragment, number of the chunk, offset in its payload) for a framed lane, in order.
+  void for_each_fragment_of(
+      LaneIndex lane, const std::function<void(const Fragment&, std::uint32_t, std::uint64_t)>& fn);
+  // The payload of a page's chunk; valid until the next one of its lane is read. Each lane's last
+  // one is kept: whoever reads task by task goes from lane to lane and back.
+  Expected<std::span<const unsigned char>> read_chunk(std::uint32_t chunk);
+
+  struct Losses {
+    std::uint64_t dropped = 0;  // or unaccounted
+    std::uint64_t overwritten = 0;
+  };
+  Expected<Losses> losses(StreamId stream);
+  // Records of a stream that were attempted and are not here.
+  Expected<std::uint64_t> missing(StreamId stream);
+
+  // fn(event, lane) for every mark and counter, lane by lane.
+  template <class Fn>
+  void for_each_event(const Fn& fn) {
+    for (const LaneIndex lane : lanes_of(StreamId::kEvents)) {
+      RecordCursor cursor = records(lane);
+      while (cursor.next()) fn(cursor.as<UserEvent>(), lane);
+    }
+  }
+
+ private:
+  explicit RunCapture(CaptureReader reader) : reader_(std::move(reader)) {}
+  Expected<void> read_losses();  // once
+  [[nodiscard]] std::uint32_t number_of(const IndexEntry& chunk) const;
+
+  std::string directory_;
+  CaptureReader reader_;
+  CaptureDescription description_;
+  RunClock clock_;
+  NameTexts names_;
+  std::optional<RunReport> outcome_;
+  std::vector<LanePlan> lanes_;
+  std::vector<std::vector<IndexEntry>> pages_;  // by lane, in sequence
+  struct KeptChunk {
+    std::uint32_t chunk = ~0u;
+    std::vector<unsigned char> bytes;
+  };
+  std::vector<KeptChunk> kept_;  // by lane; the last one is for all else
+  bool knows_losses_ = false;
+  std::vector<LaneGap> gaps_;
+  std::vector<Losses> losses_;  // by lane
+};
+
+}  // namespace tidemark

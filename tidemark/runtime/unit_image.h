@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plain copy of a unit's progress line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tidemark/runtime/runtime_status.h"
+
+namespace tidemark {
+
+// One reading of a unit's line; nothing of it is trusted.
+struct UnitImage {
+  std::uint32_t state, kernel;
+  std::uint64_t task_id, since_ticks, count;
+  std::uint32_t block, waits_for;
+  std::uint32_t recorder_waiting, reserved;
+  std::uint64_t recorder_since_ticks, recorder_waited_ticks, recorder_pages;
+  std::uint64_t waited_before_ticks, loops;
+  std::uint64_t left_since_ticks;
+  std::uint32_t left_state, reserved_too;
+};
+
+static_assert(sizeof(UnitImage) <= sizeof(UnitProgress));
+static_assert(offsetof(UnitImage, recorder_waiting) == offsetof(UnitProgress, recorder));
+static_assert(offsetof(UnitImage, loops) == offsetof(UnitProgress, loops));
+
+}  // namespace tidemark
