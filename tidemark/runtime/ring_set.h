@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "tidemark/runtime/build_strategy.h"
 #include "tidemark/runtime/counter_ring.h"
 #include "tidemark/runtime/error_latch.h"
 #include "tidemark/runtime/graph_watch.h"
@@ -62,7 +63,7 @@ struct SpaceRequest {
   Site submit;
 };
 
-template <UnitEnv Env, GraphWatch Watch>
+template <UnitEnv Env, class Strategy, GraphWatch Watch>
 class RingSet {
  public:
   TM_DEVICE RingSet(const RuntimeMemory& memory, RuntimeStatus* status, ScopeStack& scopes,
@@ -96,7 +97,7 @@ class RingSet {
 
   // Moves the tail over the longest prefix of consumed tasks.
   TM_DEVICE void reclaim(std::uint32_t index) {
-    if (!memory_.config().reclaims()) return;
+    if constexpr (!Strategy::kReclaims) return;
     Ring& ring = rings_[index];
     const std::uint64_t before = ring.window.tail();
     std::uint64_t tail = before;
@@ -228,7 +229,7 @@ class RingSet {
     return scope_is_open(memory_.slot(ref_of(index, window.tail())));
   }
   TM_DEVICE bool nothing_will_be_freed(const SpaceRequest& request) const {
-    if (!memory_.config().reclaims()) return true;
+    if constexpr (!Strategy::kReclaims) return true;
     if (request.resource != Resource::kTensorMap) return tail_is_stuck(request.ring);
     for (std::uint32_t index = 0; index < kRingCount; ++index)
       if (!tail_is_stuck(index)) return false;

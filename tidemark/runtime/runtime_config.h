@@ -40,10 +40,6 @@ struct RuntimeConfig {
   StreamSelection streams;
   DumpSelection dump;
 
-  // Edges follow from access tags, not only from what the program names.
-  TM_DEVICE constexpr bool automatic() const { return build != BuildKind::kExplicit; }
-  // What is consumed is given back; a graph that the host builds stays as a whole.
-  TM_DEVICE constexpr bool reclaims() const { return build != BuildKind::kHostBuild; }
   TM_DEVICE constexpr std::uint32_t core_count() const { return cluster_count * kCoresPerCluster; }
   TM_DEVICE constexpr std::uint32_t core_count(CoreType type) const {
     return cluster_count * cores_in_cluster(type);
