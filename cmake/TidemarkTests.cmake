@@ -42,7 +42,8 @@ function(tidemark_test_executable label)
   endif()
   tidemark_warnings(${target} TEST)
   # Only tests of lock-free headers need the optimiser they are shipped with.
-  if(label MATCHES "^(base|schema|device|capture|session|analyze|export|foreign|system|perfetto)$")
+  if(label MATCHES "^(base|schema|device|capture|session|analyze|export)$" OR
+      label MATCHES "^(foreign|system|approved|perfetto)$")
     target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-O1>")
   endif()
 
