@@ -66,8 +66,8 @@ const LineFilter kLines[] = {
     {"tidemark-", "tidemark-[0-9a-f]{16}", "tidemark-<run_id>"},
     {"host process ", "host process [0-9]+ on [^ ]+ \\(boot [0-9a-f]+, pid namespace [0-9]+\\)",
      "host process <pid> on <host> (boot <id>, pid namespace <id>)"},
-    // What this build and this machine know of GPUs.
-    {"  cuda ", "^(\\|   cuda +)(this tidemark was built|no |the |NVIDIA driver).*", "$1<device>"},
+    // What this build and this machine know of GPUs (the rows of the platforms stay).
+    {"  cuda ", "^\\|   cuda( [0-9]+)? +(?! |NVIDIA GPU;).*", "|   cuda                 <device>"},
 };
 #undef DURATION
 
