@@ -16,21 +16,14 @@
 #include "tidemark/base/spin_once.h"
 
 #if defined(__x86_64__)
-#include <cpuid.h>
 #include <x86intrin.h>
 #endif
 
 namespace tidemark {
 
-#if defined(__x86_64__)
-inline bool tsc_is_invariant() {
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) != 0 && (edx >> 8 & 1) != 0;
-}
+// The time stamp counter runs at a constant rate. Not inline: a test may answer in its place.
+bool tsc_is_invariant();
 inline const bool kTscIsClock = tsc_is_invariant();
-#else
-inline constexpr bool kTscIsClock = false;
-#endif
 
 // Two threads that wait for each other by turns may share a processor for ever while another one
 // idles: they look too busy to be moved. A thread that may move goes away when its turns have long
