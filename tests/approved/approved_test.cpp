@@ -21,7 +21,7 @@
 #include "tests/approved/filter.h"
 #include "tests/child_process.h"
 #include "tests/own_shared_memory.h"
-#include "tests/temporary_directory.h"
+#include "tidemark/base/testing/temporary_directory.h"
 
 namespace tidemark::approved {
 namespace {
