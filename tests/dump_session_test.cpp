@@ -72,6 +72,9 @@ TEST_F(DumpSession, SecondRunOfAProcessHasNothingOfTheFirst) {
         run_here<NanProducer>({.directory = "first", .case_name = "broken", .platform = platform});
     EXPECT_EQ(mismatch.exit_code, 1);
     EXPECT_EQ(mismatch.report.status, "mismatch");
+    const auto of_mismatch = RunCapture::open(path("first"));
+    ASSERT_TRUE(of_mismatch && of_mismatch->outcome());
+    EXPECT_EQ(of_mismatch->outcome()->status, "mismatch") << "as run.json says";
     expect_truth("first", serial<NanProducer>("broken"));
     expect_nothing_left(platform);
 

@@ -60,6 +60,9 @@ inline void copy_bytes(unsigned char* to, const unsigned char* from, std::size_t
   if (at < bytes) ::memcpy(to + at, from + at, bytes - at);
 }
 
+// These functions are xxHash's own: the build looks whether this version has them as they are used
+// here. Without them the sum is taken in a second pass.
+#if defined(TIDEMARK_XXHASH_INTERNALS)
 // The order in which XXH3 takes a long input: stripes of 64 bytes, sixteen to a block with a
 // scramble behind it, and the last 64 bytes once more at the end. Each stripe is stored the moment
 // it is in a register, so that the arithmetic hides behind the memory.
@@ -101,24 +104,10 @@ class StripeSum {
   unsigned in_block_ = 0;
 };
 
-inline std::uint64_t sum_of(const void* head, std::size_t head_bytes, const unsigned char* body,
-                            std::size_t body_bytes) {
-  XXH3_state_t state;
-  XXH3_64bits_reset(&state);
-  XXH3_64bits_update(&state, head, head_bytes);
-  if (body_bytes > 0) XXH3_64bits_update(&state, body, body_bytes);
-  return XXH3_64bits_digest(&state);
-}
-
-inline std::uint64_t sum_and_copy(unsigned char* to, const void* head, std::size_t head_bytes,
-                                  const unsigned char* body, std::size_t body_bytes) {
+// The body in stripes; `to` is behind the head, on a line.
+inline std::uint64_t sum_stripes(unsigned char* to, const void* head, std::size_t head_bytes,
+                                 const unsigned char* body, std::size_t body_bytes) {
   const std::size_t total_bytes = head_bytes + body_bytes;
-  ::memcpy(to, head, head_bytes);
-  to += head_bytes;
-  if (head_bytes % 64 != 0 || body_bytes < 512 || !on_line(to)) {
-    copy_bytes(to, body, body_bytes);
-    return sum_of(head, head_bytes, body, body_bytes);
-  }
   StripeSum sum(total_bytes);
   for (std::size_t at = 0; at < head_bytes; at += 64)
     sum.take(static_cast<const unsigned char*>(head) + at);
@@ -141,6 +130,28 @@ inline std::uint64_t sum_and_copy(unsigned char* to, const void* head, std::size
   }
   copy_bytes(to, from, static_cast<std::size_t>(body + body_bytes - from));
   return sum.finish(body + body_bytes - 64);
+}
+#endif
+
+inline std::uint64_t sum_of(const void* head, std::size_t head_bytes, const unsigned char* body,
+                            std::size_t body_bytes) {
+  XXH3_state_t state;
+  XXH3_64bits_reset(&state);
+  XXH3_64bits_update(&state, head, head_bytes);
+  if (body_bytes > 0) XXH3_64bits_update(&state, body, body_bytes);
+  return XXH3_64bits_digest(&state);
+}
+
+inline std::uint64_t sum_and_copy(unsigned char* to, const void* head, std::size_t head_bytes,
+                                  const unsigned char* body, std::size_t body_bytes) {
+  ::memcpy(to, head, head_bytes);
+  to += head_bytes;
+#if defined(TIDEMARK_XXHASH_INTERNALS)
+  if (head_bytes % 64 == 0 && body_bytes >= 512 && on_line(to))
+    return sum_stripes(to, head, head_bytes, body, body_bytes);
+#endif
+  copy_bytes(to, body, body_bytes);
+  return sum_of(head, head_bytes, body, body_bytes);
 }
 
 }  // namespace

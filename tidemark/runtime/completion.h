@@ -11,11 +11,18 @@
 
 namespace tidemark {
 
+template <UnitEnv Env>
+TM_DEVICE void push_ready(const RuntimeMemory& memory, ReadyQueue queue, SlotRef ref) {
+  queue.template push<Env>(ref.value, [&] {
+    return memory.control().error.load_acquire() != 0;  // pairs with [error latched]
+  });
+}
+
 // Which scheduler is told first that there is something to dispatch; any of them may take it.
 template <UnitEnv Env>
 TM_DEVICE void make_ready(const RuntimeMemory& memory, SlotRef ref, const TaskSlot& slot) {
   const std::uint32_t teller = slot.id.local() % memory.config().scheduler_count;
-  memory.ready(slot.shape).push(ref.value);
+  push_ready<Env>(memory, memory.ready(slot.shape), ref);
   memory.scheduler_bell(teller).template ring<Env>();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Between a scheduler and one core. The scheduler writes a dispatch under the next token; the
 // worker answers finished for that token. Tokens are counts, so an answer cannot be taken for
-// another one's. `acknowledged` is for a debugger: no code reads it.
+// another one's.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,7 @@ struct alignas(128) Mailbox {
   std::uint32_t reserved;
   std::uint64_t handled;  // scheduler only: finished tokens it has seen
   // Writer: worker.
-  alignas(64) DeviceWord<std::uint64_t> acknowledged;
-  DeviceWord<std::uint64_t> finished;
+  alignas(64) DeviceWord<std::uint64_t> finished;
   Doorbell doorbell;  // the worker sleeps here
 };
 static_assert(sizeof(Mailbox) == 256);

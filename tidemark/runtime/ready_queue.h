@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "tidemark/base/check.h"
+#include "tidemark/record/device_env.h"
 #include "tidemark/runtime/device_word.h"
 
 namespace tidemark {
@@ -26,11 +27,16 @@ class ReadyQueue {
   TM_DEVICE ReadyQueue(ReadyQueueWords* words, ReadyCell* cells, std::uint64_t cell_count)
       : words_(words), cells_(cells), mask_(cell_count - 1) {}
 
-  TM_DEVICE void push(std::uint32_t task) {
+  // Once `stopped` says that the run is ending, it may return without the task in the queue.
+  template <DeviceEnv Env, class Stopped>
+  TM_DEVICE void push(std::uint32_t task, const Stopped& stopped) {
     const std::uint64_t position = words_->pushed.add_acq_rel(1);  // alone: only a number
     ReadyCell& cell = cells_[position & mask_];
     // The cell was emptied a lap ago; its taker may be between its claim and its last store.
-    while (cell.turn.load_acquire() != turn_of(position)) {  // pairs with [cell emptied]
+    // pairs with [cell emptied]
+    for (std::uint32_t round = 0; cell.turn.load_acquire() != turn_of(position); ++round) {
+      if (stopped()) return;
+      Env::pause(round);
     }
     cell.task = task;
     cell.turn.store_release(turn_of(position) + 1);  // [task ready]

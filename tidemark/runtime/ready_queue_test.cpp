@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tidemark/runtime/testing/yield_env.h"
+
 namespace tidemark {
 namespace {
 
@@ -39,7 +41,7 @@ TEST(ReadyQueue, TakesInTheOrderOfThePushesForManyLaps) {
     std::mt19937_64 random(cells);
     for (std::uint32_t i = 0; i < 20'000; ++i) {
       if (model.size() < cells && random() % 2 == 0) {
-        queue.push(i);
+        queue.push<YieldEnv>(i, [] { return false; });
         model.push_back(i);
       } else {
         std::uint32_t task = 0;
@@ -66,13 +68,26 @@ TEST(ReadyQueue, LapsBeyondThirtyTwoBitsAreLapsLikeOthers) {
   for (std::uint32_t i = 0; i < 10; ++i) {
     std::uint32_t task = 0;
     ASSERT_FALSE(queue.take(task));
-    queue.push(i);
+    queue.push<YieldEnv>(i, [] { return false; });
     ASSERT_TRUE(queue.take(task));
     ASSERT_EQ(task, i);
   }
 }
 
 // Tasks are a limited number of tokens, as slots are: a push never finds the queue full.
+// A taker that was ended between its claim and its last store never empties the cell.
+TEST(ReadyQueue, APushBehindATakerThatIsGoneEndsWithTheRun) {
+  QueueMemory memory(4);
+  ReadyQueue queue = memory.queue();
+  memory.words.pushed.store_relaxed(4);
+  memory.words.taken.store_relaxed(4);
+  memory.cells[0].turn.store_relaxed(1);  // claimed in the lap before
+  int asked = 0;
+  queue.push<YieldEnv>(7, [&] { return ++asked == 3; });
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(memory.cells[0].turn.load_relaxed(), 1u);
+}
+
 TEST(ReadyQueue, EveryTaskIsTakenOnceByOneOfManyTakers) {
   constexpr std::uint32_t kCells = 4, kPushers = 2, kTakers = 3, kPerPusher = 20'000;
   QueueMemory memory(kCells);
@@ -91,7 +106,7 @@ TEST(ReadyQueue, EveryTaskIsTakenOnceByOneOfManyTakers) {
         }
         const std::uint32_t task = pusher * kPerPusher + i;
         payload[task] = task * 3ull + 1;
-        queue.push(task);
+        queue.push<YieldEnv>(task, [] { return false; });
       }
     });
   std::vector<std::vector<std::uint32_t>> seen(kTakers);

@@ -33,7 +33,6 @@ struct alignas(64) RuntimeControl {
   DeviceWord<std::uint32_t> sync_owner;  // task whose blocks must start together, + 1
   alignas(64) DeviceWord<std::uint64_t> submitted;
   DeviceWord<std::uint32_t> orchestration_done;
-  DeviceWord<std::uint32_t> schedulers_left;
   Doorbell orchestrator;
   EntryArgs entry;
 };

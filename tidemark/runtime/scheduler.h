@@ -240,7 +240,7 @@ class Scheduler {
     const bool together = slot.sync_start != 0;
     Given given;
     if (together && !claim_sync(ref)) {
-      queue.push(ref.value);
+      push_ready<Env>(memory_, queue, ref);
       return given;
     }
     // Nothing of the slot is read once the last block is given: the task may be complete then.
@@ -250,7 +250,7 @@ class Scheduler {
       const std::uint32_t core = least_loaded(type, 1);
       if (core == kNoCore) {
         slot.next_block.store_release(block);  // [blocks left]
-        queue.push(ref.value);
+        push_ready<Env>(memory_, queue, ref);
         return given;
       }
       if (together && block + 1 == block_count) leave_sync();
@@ -298,7 +298,7 @@ class Scheduler {
     const bool together = slot.sync_start != 0;
     Given given;
     if (together && !claim_sync(ref)) {
-      queue.push(ref.value);
+      push_ready<Env>(memory_, queue, ref);
       return given;
     }
     const std::uint32_t block_count = slot.block_count;
@@ -308,7 +308,7 @@ class Scheduler {
       const std::uint32_t cluster = free_cluster(kernels);
       if (cluster == kNoCore) {
         slot.next_block.store_release(block);  // [blocks left]
-        queue.push(ref.value);
+        push_ready<Env>(memory_, queue, ref);
         return given;
       }
       if (together && block + 1 == block_count) leave_sync();

@@ -63,7 +63,6 @@ class Worker {
     const std::uint64_t begin_ticks = spans_.enabled() ? Env::ordered_ticks() : Env::now_ticks();
     line_.take(slot.id.value, dispatch.kernel, dispatch.block,
                dumper_.enabled() ? UnitState::kCopying : UnitState::kBusy, begin_ticks);
-    mailbox_.acknowledged.store_release(token + 1);  // alone: no code reads it
     TaskArgs args(memory_.base(), memory_.tensors(slot), slot.tensor_count, memory_.scalars(slot),
                   slot.scalar_count);
     args.block = dispatch.block;

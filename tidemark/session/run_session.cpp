@@ -129,8 +129,8 @@ Expected<RunResult> run_session(const RunRequest& request) {
   if (!ending.exit && !(*device)->reset() && report.error)
     report.error->hint = "the device runs in this process and could not be ended";
   read_runtime(request, run);
+  judge_results(request, run, *memory);  // the capture says how it ended, too
   run.close_capture();
-  judge_results(request, run, *memory);
 
   if (request.export_artifacts && !run.keeps_region())
     if (auto exported = request.export_artifacts(run.directory(), report); !exported)
