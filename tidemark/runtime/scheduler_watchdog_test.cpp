@@ -195,7 +195,7 @@ TEST_F(SchedulerWatchdogTest, ASchedulerThatDoesNotPollIsNotItsConcern) {
 
 TEST_F(SchedulerWatchdogTest, ReadyTasksThatNobodyTakesAreNamedSo) {
   status()->submitted.store_release(1);
-  memory().ready(TaskShape::kAic).push(1);
+  memory().ready(TaskShape::kAic).push<HandClock>(1, [] { return false; });
   EXPECT_TRUE(watch(2 * kLimit));
   EXPECT_EQ(found(), HangClass::kReadyAllIdle);
 }
