@@ -41,7 +41,10 @@ endif()
 set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
-find_package(CUDAToolkit REQUIRED)
+include(TidemarkCudaToolkit)
+if(NOT CUDAToolkit_FOUND)
+  message(FATAL_ERROR "nvcc is there, but the CUDA toolkit beside it was not found")
+endif()
 set(TIDEMARK_HAVE_CUDA TRUE)
 
 # tidemark_cuda_sources(<target> <files>...): adds *.cu to a target.

@@ -25,6 +25,7 @@ function(tidemark_install)
   install(FILES
     "${PROJECT_BINARY_DIR}/cmake/tidemark-config.cmake"
     "${PROJECT_BINARY_DIR}/cmake/tidemark-config-version.cmake"
+    "${PROJECT_SOURCE_DIR}/cmake/TidemarkCudaToolkit.cmake"
     "${PROJECT_SOURCE_DIR}/cmake/FindxxHash.cmake"
     "${PROJECT_SOURCE_DIR}/cmake/FindRapidJSON.cmake"
     DESTINATION "${config_folder}")
