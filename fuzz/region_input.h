@@ -20,6 +20,7 @@
 #include "tidemark/run/description.h"
 #include "tidemark/run/report_lanes.h"
 #include "tidemark/schema/task_span.h"
+#include "tidemark/session/region_words.h"
 
 namespace tidemark::fuzz {
 
