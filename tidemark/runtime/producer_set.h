@@ -244,7 +244,7 @@ class ProducerSet {
   }
 
   static constexpr std::uint32_t kRetiredTold = 64;
-  RuntimeMemory memory_;
+  const RuntimeMemory& memory_;
   Rings& rings_;
   Watch& watch_;
   SpaceRequest request_;
