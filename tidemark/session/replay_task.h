@@ -11,7 +11,7 @@
 
 namespace tidemark {
 
-// One task, to be run again on memory of the host: its arguments stand in `memory` at the offsets
+// One task, to be run again on memory of the host: its arguments are in `memory` at the offsets
 // their views name.
 struct ReplayTask {
   TaskId task;
