@@ -5,18 +5,11 @@
 #include <gtest/gtest.h>
 
 #include "tests/recorded_program.h"
+#include "tests/seed_range.h"
 #include "tidemark/analyze/dump_index.h"
 
 namespace tidemark::random_program {
 namespace {
-
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t kDumpSeeds = 4;
-constexpr std::uint64_t kDumpSeedsOfSmall = 20;
-#else
-constexpr std::uint64_t kDumpSeeds = 20;
-constexpr std::uint64_t kDumpSeedsOfSmall = 150;
-#endif
 
 using Bytes = std::vector<unsigned char>;
 using Key = std::tuple<std::uint64_t, int, std::uint32_t>;  // task, stage, argument
@@ -144,7 +137,10 @@ class DumpedPrograms : public testing::TestWithParam<std::tuple<const char*, Bui
 TEST_P(DumpedPrograms, HaveEveryArgumentAsTheReferenceHasIt) {
   const auto [platform, build] = GetParam();
   const bool is_explicit = build == BuildKind::kExplicit;
-  const std::uint64_t seeds = std::string_view(platform) == "sim" ? kDumpSeedsOfSmall : kDumpSeeds;
+  const std::uint64_t seeds =
+      std::string_view(platform) == "sim"
+          ? seed_count({.campaign = 150, .quick = 50, .under_sanitizer = 20})
+          : seed_count({.campaign = 20, .quick = 8, .under_sanitizer = 4});
   std::size_t with_holes = 0;
   for (std::uint64_t seed = 0; seed < seeds && !HasFailure(); ++seed) {
     SCOPED_TRACE(fmt::format("seed {} on {}", seed, platform));

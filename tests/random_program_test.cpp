@@ -8,15 +8,12 @@
 
 #include "tests/random_program_generator.h"
 #include "tests/random_program_machine.h"
+#include "tests/seed_range.h"
 
 namespace tidemark::random_program {
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t kShare = 16;  // of the seeds that an ordinary build runs
-#else
-constexpr std::uint64_t kShare = 1;
-#endif
+constexpr SeedCounts kSeeds{.campaign = 1200, .quick = 300, .under_sanitizer = 75};
 
 enum class Sizes { kRoomy, kTightRings, kTightEverything };
 
@@ -186,10 +183,10 @@ class Trial {
 
 // A seed of the environment runs alone: TIDEMARK_SEED=17 tidemark_system_tests --gtest_filter=...
 template <class Check>
-void for_seeds(std::uint64_t count, const Check& check) {
+void for_seeds(const Check& check) {
   if (const char* only = std::getenv("TIDEMARK_SEED"))
     return check(std::strtoull(only, nullptr, 10));
-  for (std::uint64_t seed = 0; seed < count / kShare && !testing::Test::HasFailure(); ++seed)
+  for (std::uint64_t seed = 0; seed < seed_count(kSeeds) && !testing::Test::HasFailure(); ++seed)
     check(seed);
 }
 
@@ -210,15 +207,15 @@ void check_automatic(std::uint64_t seed, Edges edges) {
 }
 
 TEST(RandomPrograms, RunAsIfSerialWithTrackedReaders) {
-  for_seeds(1200, [](std::uint64_t seed) { check_automatic(seed, Edges::kTracked); });
+  for_seeds([](std::uint64_t seed) { check_automatic(seed, Edges::kTracked); });
 }
 
 TEST(RandomPrograms, RunAsIfSerialWhenWritersNameTheReadersBeforeThem) {
-  for_seeds(1200, [](std::uint64_t seed) { check_automatic(seed, Edges::kWarExplicit); });
+  for_seeds([](std::uint64_t seed) { check_automatic(seed, Edges::kWarExplicit); });
 }
 
 TEST(RandomPrograms, RunAsIfSerialWithExplicitEdgesOnly) {
-  for_seeds(1200, [](std::uint64_t seed) {
+  for_seeds([](std::uint64_t seed) {
     Trial trial(seed, Edges::kAllExplicit);
     const auto roomy = trial.run(BuildKind::kExplicit, false, Sizes::kRoomy);
     if (testing::Test::HasFailure()) return;

@@ -3,6 +3,7 @@
 // allocations, edges by what the orchestrator found and by the conflicts of a naive executor, spans
 // by the blocks of the program. On every platform and with every way to build a graph.
 #include "tests/recorded_program.h"
+#include "tests/seed_range.h"
 
 #include <gtest/gtest.h>
 
@@ -13,16 +14,10 @@
 namespace tidemark::random_program {
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t kSeeds = 3;
-constexpr std::uint64_t kSeedsOfSmall = 20;
-#else
-constexpr std::uint64_t kSeeds = 30;
-constexpr std::uint64_t kSeedsOfSmall = 500;
-#endif
-
 std::uint64_t seeds_for(std::string_view platform) {
-  return platform == "sim" ? kSeedsOfSmall : kSeeds;
+  return platform == "sim"
+             ? seed_count({.campaign = 500, .quick = 120, .under_sanitizer = 20})
+             : seed_count({.campaign = 30, .quick = 8, .under_sanitizer = 3});
 }
 
 RuntimeConfig config_for(const char* platform, BuildKind build, bool track_war) {

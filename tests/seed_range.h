@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Test support: which seeds a test goes through. A sanitizer's build is slower, so it takes fewer,
-// and others than the release build.
+// Test support: which seeds a test goes through. Every test run takes a quick set; with
+// TIDEMARK_CAMPAIGN in the environment ('./dev campaign') a test takes all. A sanitizer's build is
+// slower, so it takes fewer.
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 
 namespace tidemark {
 
+struct SeedCounts {
+  std::uint64_t campaign, quick, under_sanitizer;
+};
+
+inline std::uint64_t seed_count(const SeedCounts& counts) {
+  if (std::getenv("TIDEMARK_CAMPAIGN") != nullptr) return counts.campaign;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return counts.under_sanitizer;
+#else
+  return counts.quick;
+#endif
+}
+
+// Others under a sanitizer than in the release build.
 struct SeedRange {
   std::uint64_t first, last;
   [[nodiscard]] std::uint64_t count() const { return last - first + 1; }
