@@ -33,7 +33,7 @@ struct Linger {
   }
 };
 
-// Returns when the whole graph is submitted, or the run is ending: everything behind it waits
+// Returns when the whole graph is submitted, or the run is ending: everything after it waits
 // until then, however fast the device is.
 struct Gate {
   static constexpr KernelInfo kInfo{.name = "gate", .core = CoreType::kAiv, .args = {}};

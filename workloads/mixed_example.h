@@ -144,7 +144,7 @@ struct MixedExample {
     Submitted finish;
     for (std::uint64_t t = 0; t < kIterations && !orch.failed(); ++t) {
       Scope scope(orch);
-      // The iteration before stands in a closed scope; it can still be waited for.
+      // The iteration before is in a closed scope; it can still be waited for.
       const TaskHandle before[] = {finish};
       const auto expand = orch.template submit_mix<ExpandProduct, ExpandShift<0>, ExpandShift<1>>(
           Args()

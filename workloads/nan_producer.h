@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nan_producer: a healthy chain of tasks of which one writes a NaN. Everything behind it is
+// nan_producer: a healthy chain of tasks of which one writes a NaN. Everything after it is
 // poisoned; the comparison with the reference fails (exit code 1). Case "healthy" has no such task.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // paged_attention: one step of decoding, B sequences with H heads of D numbers. Keys and values
-// stand in a cache of blocks of S positions; a sequence's blocks are named by its block table, as
+Keys and values of blocks of S positions; a sequence's blocks are named by its block table, as
 // many as its context needs. Per (sequence, tile of heads) one scope with running o, m, l; in it
 // one scope per block with four tasks:
 //
@@ -95,7 +95,7 @@ struct PagedAttention {
               .after(qk));
       const auto pv = orch.template submit<WeightsValue>(
           Args().in(sf.output(0)).in(block_of(values)).out(o_shape, DType::kFloat32).after(sf));
-      // The update before this one stands in a closed scope: its tensors are gone, but it can still
+      // The update before this one is in a closed scope: its tensors are gone, but it can still
       // be waited for.
       previous = orch.template submit<OnlineUpdate>(Args()
                                                         .in(pv.output(0))

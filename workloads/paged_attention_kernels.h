@@ -29,7 +29,7 @@ struct QueryKey {
 };
 
 // The softmax of the block alone: m = largest score of a row, p = exp(score - m) in bfloat16, l =
-// their sum. Positions at and after `valid_keys` lie behind the context and weigh nothing.
+// their sum. Positions at and after `valid_keys` lie after the context and weigh nothing.
 struct BlockSoftmax {
   static constexpr KernelInfo kInfo{
       .name = "sf",

@@ -17,7 +17,7 @@ struct EmptyProgram : WithoutData {
   }
 };
 
-// A kernel of one second, and behind it more tasks than the ring holds, in scopes that are closed:
+// A kernel of one second, and after it more tasks than the ring holds, in scopes that are closed:
 // the orchestrator waits for the kernel, and the run passes.
 struct SlowKernel : WithoutData {
   static constexpr const char* kName = "slow_kernel";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What synthetic_producer is told on any device, and the numbers its device sides share.
+// The arguments of synthetic_producer on any device, and the numbers its device sides share.
 #pragma once
 
 #include <cstdint>

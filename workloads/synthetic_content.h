@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What synthetic_producer writes: task spans and frames whose content follows from lane and number,
-// so that whoever reads them back can tell every byte's truth.
+// so that whoever reads them back can check every byte.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace tidemark {
 
-// Ties the fields of one span together; stands in its block number.
+// Ties the fields of one span together; stored in its block number.
 TM_DEVICE constexpr std::uint32_t synthetic_check(std::uint64_t lane, const TaskSpan& span) {
   const std::uint64_t times =
       (span.begin_ticks & kTicks48Mask) * 0x9E3779B97F4A7C15ull + (span.end_ticks & kTicks48Mask);
