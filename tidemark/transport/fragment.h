@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Framed payload: a frame of any size flows through pages as fragments. A fragment is committed by
-// its last word, after its bytes; a frame is whole if all its fragments are there. Fragments stand
+// its last word, after its bytes; a frame is whole if all its fragments are there. Fragments are
 // one behind the other on 16-byte boundaries.
 #pragma once
 
@@ -19,21 +19,17 @@ namespace tidemark {
 //   │ frame number │ total bytes  │ offset       │ commit       │ bytes of frame │ 0 to 15 │
 //   └──────────────┴──────────────┴──────────────┴──────────────┴───────────── … ┴─────────┘
 //                                                 stored last
-struct FragmentHeader {
-  SharedWord<std::uint64_t> frame_number;
-  SharedWord<std::uint64_t> total_bytes;  // of the frame
-  SharedWord<std::uint64_t> offset;       // of this fragment in the frame
-  SharedWord<std::uint64_t> commit;       // length, first/last, generation
+template <template <class> class Word>
+struct FragmentHeaderOf {
+  Word<std::uint64_t> frame_number;
+  Word<std::uint64_t> total_bytes;  // of the frame
+  Word<std::uint64_t> offset;       // of this fragment in the frame
+  Word<std::uint64_t> commit;       // length, first/last, generation
 };
+using FragmentHeader = FragmentHeaderOf<SharedWord>;
+using FragmentImage = FragmentHeaderOf<PlainWord>;
 inline constexpr std::uint32_t kFragmentHeaderBytes = 32;
 static_assert(sizeof(FragmentHeader) == kFragmentHeaderBytes);
-
-struct FragmentImage {
-  std::uint64_t frame_number;
-  std::uint64_t total_bytes;
-  std::uint64_t offset;
-  std::uint64_t commit;
-};
 static_assert(sizeof(FragmentImage) == kFragmentHeaderBytes);
 
 // The commit word:

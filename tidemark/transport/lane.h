@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lane: one producer's single-writer path for one stream. The entry below stands in the region's
-// lane table; the lane's two page rings and its published counter stand in arrays of their own.
+// A lane: one producer's single-writer path for one stream. The entry below is in the region's
+// lane table; the lane's two page rings and its published counter are in arrays of their own.
 #pragma once
 
 #include <cstddef>
@@ -39,42 +39,27 @@ static_assert(sizeof(LanePlan) == 64 && std::is_trivially_copyable_v<LanePlan>);
 
 // Writer: the lane's producer. Stored when it drops, switches page, waits or closes, never per
 // record. The tail fields describe what was lost after the last page.
-struct LaneWords {
-  SharedWord<std::uint32_t> state;
-  SharedWord<std::uint32_t> epoch;           // raised by each open
-  SharedWord<std::uint64_t> attempted;       // numbers given so far
-  SharedWord<std::uint64_t> opened_pages;    // sequence of the newest page
-  SharedWord<std::uint64_t> acquired_count;  // position in the free ring
-  SharedWord<std::uint64_t> tail_dropped;    // refused since the newest page
-  SharedWord<std::uint64_t> dropped_by[kDropReasonCount];
-  SharedWord<std::uint64_t> dropped_total;  // less the newest page's: the tail
-  SharedWord<std::uint64_t> tail_gap_begin_ticks;
-  SharedWord<std::uint64_t> tail_gap_end_ticks;
-  SharedWord<std::uint64_t> stall_ticks;      // waited for pages in all
-  SharedWord<std::uint64_t> open_page_index;  // the page being filled; ~0: none
-  SharedWord<std::uint32_t> tail_gap_reason;
-  SharedWord<std::uint32_t> waiting;  // 1 while the producer waits for a page
+template <template <class> class Word>
+struct LaneWordsOf {
+  Word<std::uint32_t> state;
+  Word<std::uint32_t> epoch;           // raised by each open
+  Word<std::uint64_t> attempted;       // numbers given so far
+  Word<std::uint64_t> opened_pages;    // sequence of the newest page
+  Word<std::uint64_t> acquired_count;  // position in the free ring
+  Word<std::uint64_t> tail_dropped;    // refused since the newest page
+  Word<std::uint64_t> dropped_by[kDropReasonCount];
+  Word<std::uint64_t> dropped_total;  // less the newest page's: the tail
+  Word<std::uint64_t> tail_gap_begin_ticks;
+  Word<std::uint64_t> tail_gap_end_ticks;
+  Word<std::uint64_t> stall_ticks;      // waited for pages in all
+  Word<std::uint64_t> open_page_index;  // the page being filled; ~0: none
+  Word<std::uint32_t> tail_gap_reason;
+  Word<std::uint32_t> waiting;  // 1 while the producer waits for a page
 };
-static_assert(sizeof(LaneWords) == 128 && std::is_trivially_copyable_v<LaneWords>);
-
-struct LaneWordsImage {
-  std::uint32_t state;
-  std::uint32_t epoch;
-  std::uint64_t attempted;
-  std::uint64_t opened_pages;
-  std::uint64_t acquired_count;
-  std::uint64_t tail_dropped;
-  std::uint64_t dropped_by[kDropReasonCount];
-  std::uint64_t dropped_total;
-  std::uint64_t tail_gap_begin_ticks;
-  std::uint64_t tail_gap_end_ticks;
-  std::uint64_t stall_ticks;
-  std::uint64_t open_page_index;
-  std::uint32_t tail_gap_reason;
-  std::uint32_t waiting;
-};
-static_assert(sizeof(LaneWordsImage) == sizeof(LaneWords));
-static_assert(offsetof(LaneWordsImage, waiting) == offsetof(LaneWords, waiting));
+using LaneWords = LaneWordsOf<SharedWord>;
+using LaneWordsImage = LaneWordsOf<PlainWord>;
+static_assert(sizeof(LaneWords) == 128 && sizeof(LaneWordsImage) == 128);
+static_assert(std::is_trivially_copyable_v<LaneWords>);
 
 // What recording costs the unit whose lanes these are, where its watchdogs look. Writer: the unit.
 struct RecorderLine {

@@ -27,7 +27,7 @@ class NameTable {
   TM_DEVICE NameTable(NameSlot* slots, std::uint32_t slot_count)
       : slots_(slots), slot_count_(slot_count) {}
 
-  // True if the name stands in the table when this returns; false: every slot has another name.
+  // True if the name is in the table when this returns; false: every slot has another name.
   TM_DEVICE bool intern(std::uint64_t hash, const char* text, std::uint32_t length) {
     for (std::uint32_t probe = 0; probe < slot_count_; ++probe) {
       NameSlot& slot = slots_[(hash + probe) & (slot_count_ - 1)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names: each stands in the table once with its whole text, whoever came first; a full table
+// Names: each is in the table once with its whole text, whoever came first; a full table
 // refuses new names and keeps the old ones.
 #include "tidemark/transport/name_table.h"
 
@@ -30,7 +30,7 @@ std::string text_of(const NameSlot& slot) {
   return text;
 }
 
-// Texts by hash; a hash that stands twice is a failure.
+// Texts by hash; a hash that is there twice is a failure.
 std::map<std::uint64_t, std::string> texts_of(const std::vector<NameSlot>& slots) {
   std::map<std::uint64_t, std::string> texts;
   for (const NameSlot& slot : slots) {

@@ -27,7 +27,7 @@ inline void keep_stamped(std::uint32_t generation, const unsigned char* before,
   }
 }
 
-// Ends `payload` behind the last fragment that the copy before it has. Returns where the first
+// Ends `payload` after the last fragment that the copy before it has. Returns where the first
 // frame begins.
 inline std::uint64_t keep_committed(std::uint32_t generation, const unsigned char* before,
                                     std::span<unsigned char> payload) {

@@ -43,62 +43,41 @@ inline constexpr std::uint32_t kGenerationMax = 65535;
 // 112│ dropped total                               │
 // 120│ landed                                      │ ◀ [page landed]: whoever pulls pages
 //    └─────────────────────────────────────────────┘
-struct PageHeader {
-  SharedWord<std::uint64_t> sequence;  // 1, 2, … within the lane; 0: empty or being reopened
-  SharedWord<std::uint64_t> run_id;
-  SharedWord<std::uint32_t> lane;
-  SharedWord<std::uint32_t> epoch;
-  SharedWord<std::uint32_t> generation;    // the stamp of this filling, 1..65535
-  SharedWord<std::uint32_t> record_bytes;  // 0: framed
-  SharedWord<std::uint64_t> first_number;  // of the first record; of the first frame to end here
-  SharedWord<std::uint64_t> record_count;  // kPageOpen until sealed; frames that end in the page
-  SharedWord<std::uint32_t> used_bytes;    // of the payload, valid once sealed
-  SharedWord<std::uint32_t> gap_reason;    // DropReason of the newest attempt in dropped_before
-  SharedWord<std::uint64_t> open_ticks;
-  SharedWord<std::uint64_t> close_ticks;
-  SharedWord<std::uint64_t> dropped_before;   // attempts refused since the page before
-  SharedWord<std::uint64_t> gap_begin_ticks;  // first and last of them
-  SharedWord<std::uint64_t> gap_end_ticks;
-  SharedWord<std::uint64_t> stall_ticks;         // waited for this page
-  SharedWord<std::uint64_t> first_frame_offset;  // of the first fragment that begins a frame
-  SharedWord<std::uint64_t> dropped_total;       // refused by the lane up to here
+template <template <class> class Word>
+struct PageHeaderOf {
+  Word<std::uint64_t> sequence;  // 1, 2, … within the lane; 0: empty or being reopened
+  Word<std::uint64_t> run_id;
+  Word<std::uint32_t> lane;
+  Word<std::uint32_t> epoch;
+  Word<std::uint32_t> generation;    // the stamp of this filling, 1..65535
+  Word<std::uint32_t> record_bytes;  // 0: framed
+  Word<std::uint64_t> first_number;  // of the first record; of the first frame to end here
+  Word<std::uint64_t> record_count;  // kPageOpen until sealed; frames that end in the page
+  Word<std::uint32_t> used_bytes;    // of the payload, valid once sealed
+  Word<std::uint32_t> gap_reason;    // DropReason of the newest attempt in dropped_before
+  Word<std::uint64_t> open_ticks;
+  Word<std::uint64_t> close_ticks;
+  Word<std::uint64_t> dropped_before;   // attempts refused since the page before
+  Word<std::uint64_t> gap_begin_ticks;  // first and last of them
+  Word<std::uint64_t> gap_end_ticks;
+  Word<std::uint64_t> stall_ticks;         // waited for this page
+  Word<std::uint64_t> first_frame_offset;  // of the first fragment that begins a frame
+  Word<std::uint64_t> dropped_total;       // refused by the lane up to here
   // Where pages are pulled out of a device, by whoever pulls: the sequence once more, when the page
   // is whole in the region. A copy that was cut off has another one.
-  SharedWord<std::uint64_t> landed;
+  Word<std::uint64_t> landed;
 };
+using PageHeader = PageHeaderOf<SharedWord>;
+// The host's own copy of a header.
+using PageHeaderImage = PageHeaderOf<PlainWord>;
 inline constexpr std::uint32_t kPageHeaderBytes = 128;
 static_assert(sizeof(PageHeader) == kPageHeaderBytes);
+static_assert(sizeof(PageHeaderImage) == kPageHeaderBytes);
 static_assert(std::is_trivially_copyable_v<PageHeader>);
 static_assert(offsetof(PageHeader, sequence) == 0 && offsetof(PageHeader, record_count) == 40);
 
 inline constexpr std::uint32_t kPageBytesDefault = 64 * 1024;
 inline constexpr std::uint32_t kPageBytesMin = 1024;
 inline constexpr std::uint32_t kPageBytesMax = 16 * 1024 * 1024;
-
-// The host's own copy of a header: plain words that nobody else changes.
-struct PageHeaderImage {
-  std::uint64_t sequence;
-  std::uint64_t run_id;
-  std::uint32_t lane;
-  std::uint32_t epoch;
-  std::uint32_t generation;
-  std::uint32_t record_bytes;
-  std::uint64_t first_number;
-  std::uint64_t record_count;
-  std::uint32_t used_bytes;
-  std::uint32_t gap_reason;
-  std::uint64_t open_ticks;
-  std::uint64_t close_ticks;
-  std::uint64_t dropped_before;
-  std::uint64_t gap_begin_ticks;
-  std::uint64_t gap_end_ticks;
-  std::uint64_t stall_ticks;
-  std::uint64_t first_frame_offset;
-  std::uint64_t dropped_total;
-  std::uint64_t landed;
-};
-static_assert(sizeof(PageHeaderImage) == kPageHeaderBytes);
-static_assert(offsetof(PageHeaderImage, first_frame_offset) ==
-              offsetof(PageHeader, first_frame_offset));
 
 }  // namespace tidemark

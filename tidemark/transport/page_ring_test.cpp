@@ -74,7 +74,7 @@ TEST(PageRing, GoesOnBeyondTheFirst32BitsOfPositions) {
   PageRing ring = memory.ring();
   constexpr std::uint64_t kStart = (std::uint64_t{1} << 32) - 20;
   for (std::uint64_t position = kStart; position < kStart + 40; ++position) {
-    // The one zero that would read as page 0 stands in a slot that earlier laps have used.
+    // The one zero that would read as page 0 is in a slot that earlier laps have used.
     ring.send(position, static_cast<PageIndex>(position % 5));
     EXPECT_EQ(ring.receive(position), position % 5);
     EXPECT_EQ(ring.receive(position + kSlots), kNoPageIndex);

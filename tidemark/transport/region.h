@@ -68,7 +68,7 @@ struct RegionDeviceWords {
   SharedWord<std::uint32_t> anchor_count;  // on devices whose clock the host cannot read
   SharedWord<std::uint32_t> fault_bytes;   // of fault_text; 0: no fault
   ClockAnchorWords anchors[kClockAnchorsMax];
-  SharedWord<std::uint64_t> figures[kFiguresMax];  // what a program tells whoever launched it
+  SharedWord<std::uint64_t> figures[kFiguresMax];  // what a program reports to whoever launched it
   // 1: a device that keeps its pages has brought over all it will ever bring, and touches no page
   // of the region any more.
   SharedWord<std::uint32_t> rescued;
@@ -105,8 +105,9 @@ class RegionView {
         layout_(layout) {}
 
   // The same region, but the device keeps its pages to itself. What it publishes goes into an
-  // outbox: somebody else pulls the pages into the region and publishes them there. He also brings
-  // the free rings near, so that a waiting lane need not look over the link; null: he does not.
+  // outbox: a puller copies the pages into the region and publishes them there. The puller also
+  // mirrors the free rings into device memory, so that a waiting lane need not read over the link;
+  // null: it does not.
   TM_DEVICE RegionView with_outbox(void* pages, void* outbox, void* free_rings) const {
     RegionView view = *this;
     view.pages_ = static_cast<unsigned char*>(pages);

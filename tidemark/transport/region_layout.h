@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where everything stands in a region, as a pure function of its shape. Both sides compute the
+// Where everything is in a region, as a pure function of its shape. Both sides compute the
 // layout; nobody follows an offset that the other side could have changed.
 //
 //   header │ lane table │ published counters │ free rings │ full rings │ names │ status │ pages …

@@ -75,7 +75,7 @@ class SharedWord {
   }
 
   // For slots that several writers of one device may claim (the name table): true for the one that
-  // got it; otherwise `seen` holds what stands there. At the scope of the device: over PCIe, a GPU
+  // got it; otherwise `seen` holds what is there. At the scope of the device: over PCIe, a GPU
   // and a host cannot exclude each other.
   TM_DEVICE bool claim_acq_rel(T& seen, T wanted) {  // caller's label
 #if defined(__CUDA_ARCH__)
@@ -93,6 +93,11 @@ class SharedWord {
 };
 static_assert(sizeof(SharedWord<std::uint64_t>) == 8 && sizeof(SharedWord<std::uint32_t>) == 4);
 static_assert(std::is_trivially_copyable_v<SharedWord<std::uint64_t>>);
+
+// In place of SharedWord, for a copy that nobody else changes: a struct of words is written once,
+// as a template of the word, for the region and for the host.
+template <class T>
+using PlainWord = T;
 
 // The unit in which a record becomes visible:
 //
@@ -128,7 +133,7 @@ class SharedQuantum {
 static_assert(sizeof(SharedQuantum) == 16 && alignof(SharedQuantum) == 16);
 
 // What was stored so far becomes visible before what is stored next: the one fence of a page.
-// On the host there is none: the stores behind it are release stores.
+// On the host there is none: the stores after it are release stores.
 TM_DEVICE inline void order_page_stores() {
 #if defined(__CUDA_ARCH__)
   __threadfence_system();
