@@ -5,62 +5,37 @@
 #include <cstring>
 
 #include "tidemark/capture/page_chunks.h"
-#include "tidemark/schema/stamp.h"
+#include "tidemark/capture/page_cursor.h"
 
 namespace tidemark {
 namespace {
 
-class LedgerReader {
- public:
-  LedgerReader(CaptureReader& reader, CaptureLedger& ledger, std::uint32_t page_bytes)
-      : reader_(reader), ledger_(ledger), page_bytes_(page_bytes) {}
-
-  void take(const IndexEntry& chunk, const std::function<void(const CapturedPage&)>& visit) {
-    const auto bytes = reader_.read(chunk);
-    if (!bytes || bytes->size() < kPageHeaderBytes) {
-      ++ledger_.unreadable_pages;
-      return;
-    }
-    PageHeaderImage header;
-    std::memcpy(&header, bytes->data(), sizeof(header));
-    const auto payload = bytes->subspan(kPageHeaderBytes);
-    if (const auto fault = check(header, chunk, payload.size()); fault != PageFault::kNone) {
-      ledger_.faults.add(fault);
-      return;
-    }
-    const bool open = (chunk.flags & kFlagOpen) != 0;
-    const PageKey key{header.lane, header.epoch, header.sequence};
-    if (!ledger_.keys.insert({key, {.bytes = payload.size(), .open = open}}).second) {
-      ++ledger_.duplicate_pages;
-      return;
-    }
-    const bool recovered = (chunk.flags & kFlagRecovered) != 0;
-    const PageCounts counts = count_page(header, payload);
-    CapturedLane& lane = ledger_.lanes[header.lane];
-    lane.before_open.reset();
-    if (open) lane.before_open = lane.ledger;
-    lane.ledger.add_counted_page(header, counts,
-                                 recovered ? PageFate::kRecovered : PageFate::kDelivered);
-    if (visit) visit({lane.plan, header, payload, recovered});
+void take_page(CaptureLedger& ledger, const IndexEntry& chunk, const PageOfChunk& page,
+               const std::function<void(const CapturedPage&)>& visit) {
+  if (!page.readable) {
+    ++ledger.unreadable_pages;
+    return;
   }
-
- private:
-  PageFault check(const PageHeaderImage& header, const IndexEntry& chunk,
-                  std::size_t payload_bytes) const {
-    const PageExpectation expected{.run_id = reader_.run_id(),
-                                   .lane_count = static_cast<std::uint32_t>(ledger_.lanes.size()),
-                                   .payload_bytes = page_bytes_ - kPageHeaderBytes};
-    if (const auto fault = check_page(header, expected); fault != PageFault::kNone) return fault;
-    if (header.lane != chunk.lane) return PageFault::kWrongLane;
-    if (header.sequence != chunk.sequence) return PageFault::kWrongSequence;
-    if (header.used_bytes != payload_bytes) return PageFault::kBadCount;
-    return check_page_of_lane(header, ledger_.lanes[header.lane].plan);
+  if (!page.sound()) {
+    ledger.faults.add(page.fault);
+    return;
   }
-
-  CaptureReader& reader_;
-  CaptureLedger& ledger_;
-  std::uint32_t page_bytes_;
-};
+  const PageHeaderImage& header = page.header;
+  const bool open = (chunk.flags & kFlagOpen) != 0;
+  const PageKey key{header.lane, header.epoch, header.sequence};
+  if (!ledger.keys.insert({key, {.bytes = page.payload.size(), .open = open}}).second) {
+    ++ledger.duplicate_pages;
+    return;
+  }
+  const bool recovered = (chunk.flags & kFlagRecovered) != 0;
+  const PageCounts counts = count_page(header, page.payload);
+  CapturedLane& lane = ledger.lanes[header.lane];
+  lane.before_open.reset();
+  if (open) lane.before_open = lane.ledger;
+  lane.ledger.add_counted_page(header, counts,
+                               recovered ? PageFate::kRecovered : PageFate::kDelivered);
+  if (visit) visit({lane.plan, header, page.payload, recovered});
+}
 
 }  // namespace
 
@@ -87,13 +62,14 @@ Expected<CaptureLedger> read_ledger(CaptureReader& reader, std::vector<LanePlan>
     lane.ledger = LaneLedger(static_cast<Overflow>(lane.plan.overflow));
     ledger.lanes.push_back(lane);
   }
-  LedgerReader pages(reader, ledger, page_bytes);
+  const PagesOfRun run{static_cast<std::uint32_t>(ledger.lanes.size()), page_bytes};
   std::vector<std::uint64_t> next(ledger.lanes.size(), 1);
   for (const auto& chunk : page_chunks(reader)) {
-    const bool in_order = chunk.lane >= next.size() || chunk.sequence == next[chunk.lane];
-    if (what == LedgerOf::kLiveFile && !in_order) continue;
-    if (chunk.lane < next.size()) next[chunk.lane] = chunk.sequence + 1;
-    pages.take(chunk, visit);
+    const bool known = chunk.lane < next.size();
+    if (what == LedgerOf::kLiveFile && known && chunk.sequence != next[chunk.lane]) continue;
+    if (known) next[chunk.lane] = chunk.sequence + 1;
+    const LanePlan* plan = known ? &ledger.lanes[chunk.lane].plan : nullptr;
+    take_page(ledger, chunk, read_page(reader, chunk, run, plan), visit);
   }
   return ledger;
 }

@@ -106,9 +106,7 @@ Expected<DirectoryClaim> DirectoryClaim::make(const DirectoryRequest& request,
   DirectoryClaim claim;
   claim.path_ = request.path;
   claim.held_ = true;
-  auto claimed =
-      request.path.empty() ? claim.claim_default(report) : claim.claim_path(request, report);
-  if (!claimed) return tl::unexpected(claimed.error());
+  TM_TRY_DO(request.path.empty() ? claim.claim_default(report) : claim.claim_path(request, report));
   return claim;
 }
 
@@ -149,14 +147,13 @@ Expected<void> DirectoryClaim::claim_default(const RunReport& report) {
   std::strftime(stamp, sizeof(stamp), "%Y%m%d_%H%M%S", &local);
   const std::string base =
       fmt::format("{}/{}_{}_{}", kOutputs, report.workload, report.case_name, stamp);
-  if (auto made = make_parents(base); !made) return made;
+  TM_TRY_DO(make_parents(base));
   for (int number = 1; number < kDefaultNamesMax; ++number) {
     path_ = number == 1 ? base : fmt::format("{}_{}", base, number);
     if (create_directory(path_)) {
       made_directories_.push_back(path_);
-      auto file = ReportFile::reserve(path_, report.run_id, 0);
-      if (!file) return tl::unexpected(file.error());
-      auto put = file->put_first(report);
+      TM_TRY(auto file, ReportFile::reserve(path_, report.run_id, 0));
+      auto put = file.put_first(report);
       made_report_ = put.has_value();
       return put;
     }
@@ -169,7 +166,7 @@ Expected<void> DirectoryClaim::claim_path(const DirectoryRequest& request,
                                           const RunReport& report) {
   std::error_code code;
   while (path_.size() > 1 && path_.ends_with('/')) path_.pop_back();
-  if (auto made = make_parents(path_); !made) return made;
+  TM_TRY_DO(make_parents(path_));
   if (create_directory(path_))
     made_directories_.push_back(path_);
   else if (errno != EEXIST)
@@ -187,12 +184,11 @@ Expected<void> DirectoryClaim::claim_path(const DirectoryRequest& request,
   if (holds_run(path_)) {
     if (!request.force) return refuse();
     made_directories_.clear();
-    if (auto may = refuse_if_needed(path_); !may) return may;
-    if (auto aside = put_aside(report); !aside) return aside;
+    TM_TRY_DO(refuse_if_needed(path_));
+    TM_TRY_DO(put_aside(report));
   }
-  auto file = ReportFile::reserve(path_, report.run_id, 0);
-  if (!file) return tl::unexpected(file.error());
-  auto put = file->put_first(report);
+  TM_TRY(auto file, ReportFile::reserve(path_, report.run_id, 0));
+  auto put = file.put_first(report);
   if (!put && put.error().kind == ErrorKind::kUsage) return refuse();
   made_report_ = put.has_value();
   return put;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records of one lane of a capture, one after the other, in constant memory: one page. Pages
-// that cannot be read or make no sense are passed over; 'tidemark check' is what reports them.
+// The records of one lane of a capture, one after the other, in constant memory: one page.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "tidemark/capture/capture_ledger.h"
+#include "tidemark/capture/page_cursor.h"
 
 namespace tidemark {
 
@@ -14,9 +13,7 @@ inline constexpr std::uint32_t kRecordWordsMax = 32;
 
 class RecordCursor {
  public:
-  // `pages` are the lane's page chunks in sequence. The reader must stay.
-  RecordCursor(CaptureReader* reader, const LanePlan& plan, LaneIndex lane,
-               std::uint32_t lane_count, std::uint32_t page_bytes, std::vector<IndexEntry> pages);
+  explicit RecordCursor(PageCursor pages);
 
   // False: there is no further record.
   bool next();
@@ -41,16 +38,7 @@ class RecordCursor {
   bool next_page();
   [[nodiscard]] bool has_time() const;
 
-  CaptureReader* reader_;
-  LanePlan plan_;
-  LaneIndex lane_;
-  std::uint32_t lane_count_;
-  std::uint32_t page_bytes_;
-  std::vector<IndexEntry> pages_;
-  std::size_t next_page_ = 0;
-  std::uint64_t last_sequence_ = 0;
-  std::uint32_t last_epoch_ = 0;
-  PageHeaderImage header_{};
+  PageCursor pages_;
   std::vector<unsigned char> payload_;
   std::uint64_t slot_ = 0;
   std::uint64_t slots_ = 0;

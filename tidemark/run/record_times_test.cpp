@@ -53,7 +53,7 @@ class LongRun {
     drain();
     TM_CHECK(writer_->finish());
     auto reader = CaptureReader::open(directory_.file("capture.tide")).value();
-    RecordCursor cursor(&reader, plan_, 0, 1, kPageBytes, page_chunks(reader));
+    RecordCursor cursor(PageCursor(&reader, {1, kPageBytes}, plan_, page_chunks(reader)));
     while (cursor.next()) fn(cursor);
   }
   [[nodiscard]] std::uint64_t pages() const { return pages_; }

@@ -30,13 +30,10 @@ Expected<RunCapture> RunCapture::open(const std::string& directory) {
                    "{} is not a run with a capture: {} is missing (was any stream on? see "
                    "'tidemark run --help')",
                    directory, kCaptureFile);
-  auto reader = CaptureReader::open(path);
-  if (!reader) return tl::unexpected(reader.error());
-  RunCapture run(std::move(*reader));
+  TM_TRY(auto reader, CaptureReader::open(path));
+  RunCapture run(std::move(reader));
   run.directory_ = directory;
-  auto description = read_description(run.reader_);
-  if (!description) return tl::unexpected(description.error());
-  run.description_ = std::move(*description);
+  TM_TRY(run.description_, read_description(run.reader_));
   const std::uint32_t page_bytes = run.description_.page_bytes;
   if (page_bytes < kPageBytesMin || page_bytes > kPageBytesMax)
     return failure(ErrorKind::kDamage, "{}: the description names impossible pages of {} bytes",
@@ -67,13 +64,11 @@ std::vector<LaneIndex> RunCapture::lanes_of(StreamId stream) const {
   return found;
 }
 
-RecordCursor RunCapture::records(LaneIndex lane) {
-  return {&reader_,
-          lanes_[lane],
-          lane,
-          static_cast<std::uint32_t>(lanes_.size()),
-          description_.page_bytes,
-          pages_[lane]};
+RecordCursor RunCapture::records(LaneIndex lane) { return RecordCursor(pages(lane)); }
+
+PageCursor RunCapture::pages(LaneIndex lane) {
+  const PagesOfRun run{static_cast<std::uint32_t>(lanes_.size()), description_.page_bytes};
+  return {&reader_, run, lanes_[lane], pages_[lane]};
 }
 
 std::string RunCapture::name_of(std::uint64_t hash) const {
@@ -103,16 +98,15 @@ Expected<void> RunCapture::read_losses() {
                        .from_ticks = header.open_ticks - header.stall_ticks,
                        .to_ticks = header.open_ticks});
   };
-  auto ledger = read_ledger(reader_, lanes_, description_.page_bytes, visit);
-  if (!ledger) return tl::unexpected(ledger.error());
+  TM_TRY(auto ledger, read_ledger(reader_, lanes_, description_.page_bytes, visit));
   std::vector<std::uint64_t> lost_in_pages;
-  for (const auto& lane : ledger->lanes) lost_in_pages.push_back(lane.ledger.counts().gap_lost);
-  finish_lanes(*ledger);
-  for (LaneIndex i = 0; i < ledger->lanes.size(); ++i) {
-    const LaneCounts& counts = ledger->lanes[i].ledger.counts();
-    const LaneWordsImage& words = ledger->lanes[i].words;
+  for (const auto& lane : ledger.lanes) lost_in_pages.push_back(lane.ledger.counts().gap_lost);
+  finish_lanes(ledger);
+  for (LaneIndex i = 0; i < ledger.lanes.size(); ++i) {
+    const LaneCounts& counts = ledger.lanes[i].ledger.counts();
+    const LaneWordsImage& words = ledger.lanes[i].words;
     losses_.push_back({counts.dropped + counts.unaccounted(), counts.overwritten});
-    if (ledger->lanes[i].has_words && counts.gap_lost > lost_in_pages[i])
+    if (ledger.lanes[i].has_words && counts.gap_lost > lost_in_pages[i])
       gaps_.push_back({i, words.tail_gap_begin_ticks, words.tail_gap_end_ticks,
                        counts.gap_lost - lost_in_pages[i],
                        static_cast<DropReason>(words.tail_gap_reason % kDropReasonCount)});
@@ -122,12 +116,12 @@ Expected<void> RunCapture::read_losses() {
 }
 
 Expected<std::vector<LaneGap>> RunCapture::gaps() {
-  if (auto read = read_losses(); !read) return tl::unexpected(read.error());
+  TM_TRY_DO(read_losses());
   return gaps_;
 }
 
 Expected<RunCapture::Losses> RunCapture::losses(StreamId stream) {
-  if (auto read = read_losses(); !read) return tl::unexpected(read.error());
+  TM_TRY_DO(read_losses());
   Losses sum;
   for (const LaneIndex lane : lanes_of(stream)) {
     sum.dropped += losses_[lane].dropped;
@@ -137,9 +131,8 @@ Expected<RunCapture::Losses> RunCapture::losses(StreamId stream) {
 }
 
 Expected<std::uint64_t> RunCapture::missing(StreamId stream) {
-  const auto lost = losses(stream);
-  if (!lost) return tl::unexpected(lost.error());
-  return lost->dropped + lost->overwritten;
+  TM_TRY(const auto lost, losses(stream));
+  return lost.dropped + lost.overwritten;
 }
 
 Expected<std::span<const unsigned char>> RunCapture::read_chunk(std::uint32_t chunk) {
@@ -150,9 +143,8 @@ Expected<std::span<const unsigned char>> RunCapture::read_chunk(std::uint32_t ch
   kept_.resize(lanes_.size() + 1);
   KeptChunk& kept = kept_[std::min<std::size_t>(entry.lane, lanes_.size())];
   if (kept.chunk != chunk) {
-    const auto bytes = reader_.read(entry);
-    if (!bytes) return tl::unexpected(bytes.error());
-    kept.bytes.assign(bytes->begin(), bytes->end());
+    TM_TRY(const auto bytes, reader_.read(entry));
+    kept.bytes.assign(bytes.begin(), bytes.end());
     kept.chunk = chunk;
   }
   return std::span<const unsigned char>(kept.bytes);
@@ -185,27 +177,13 @@ std::uint32_t RunCapture::number_of(const IndexEntry& chunk) const {
 
 void RunCapture::for_each_fragment_of(
     LaneIndex lane, const std::function<void(const Fragment&, std::uint32_t, std::uint64_t)>& fn) {
-  std::uint64_t last_sequence = 0;
-  std::uint32_t last_epoch = 0;
-  for (const IndexEntry& chunk : pages_[lane]) {
-    const std::uint32_t chunk_number = number_of(chunk);
-    const auto bytes = reader_.read(chunk);
-    if (!bytes || bytes->size() < kPageHeaderBytes) continue;
-    PageHeaderImage header;
-    std::memcpy(&header, bytes->data(), sizeof(header));
-    const PageExpectation expected{.run_id = reader_.run_id(),
-                                   .lane_count = static_cast<std::uint32_t>(lanes_.size()),
-                                   .payload_bytes = description_.page_bytes - kPageHeaderBytes};
-    if (check_page(header, expected) != PageFault::kNone || header.lane != lane ||
-        check_page_of_lane(header, lanes_[lane]) != PageFault::kNone || header.record_bytes != 0)
-      continue;
-    if (header.sequence == last_sequence && header.epoch == last_epoch) continue;
-    last_sequence = header.sequence;
-    last_epoch = header.epoch;
-    const auto payload = bytes->subspan(kPageHeaderBytes);
-    for_each_fragment(header, payload, [&](const Fragment& fragment) {
-      const auto at = static_cast<std::uint64_t>(fragment.bytes.data() - bytes->data());
-      fn(fragment, chunk_number, at);
+  PageCursor cursor = pages(lane);
+  while (cursor.next()) {
+    if (cursor.header().record_bytes != 0) continue;
+    const std::uint32_t chunk = number_of(cursor.chunk());
+    const unsigned char* begin = cursor.payload().data() - kPageHeaderBytes;
+    for_each_fragment(cursor.header(), cursor.payload(), [&](const Fragment& fragment) {
+      fn(fragment, chunk, static_cast<std::uint64_t>(fragment.bytes.data() - begin));
     });
   }
 }

@@ -49,6 +49,7 @@ class RunCapture {
   [[nodiscard]] std::vector<LaneIndex> lanes_of(StreamId stream) const;
   [[nodiscard]] bool has(StreamId stream) const { return !lanes_of(stream).empty(); }
   [[nodiscard]] RecordCursor records(LaneIndex lane);
+  [[nodiscard]] PageCursor pages(LaneIndex lane);
 
   // In place of what the capture says.
   void replace_names(NameTexts names) { names_ = std::move(names); }
