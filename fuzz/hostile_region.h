@@ -204,7 +204,7 @@ class HostileRegion {
 
   const RegionPlan& plan_;
   RegionFile file_{};
-  RegionMapping mapping_;
+  MappedMemory mapping_;
   RegionPort port_;
   unsigned char* base_ = nullptr;
 };

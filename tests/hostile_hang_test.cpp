@@ -50,7 +50,7 @@ class HungDevice {
                  .recorder = {.page_bytes = 1024, .pool_bytes = 8 * 1024},
                  .status_bytes = status_bytes(config_.units())}),
         memory_(DeviceMemory::create(layout_.total_bytes).value()),
-        mapping_(DeviceMapping::map(memory_.fd(), memory_.bytes()).value()) {
+        mapping_(map_device_memory(memory_.fd(), memory_.bytes()).value()) {
     fill();
     good_region_.assign(region_.bytes().begin(), region_.bytes().end());
     good_memory_.assign(base(), base() + layout_.total_bytes);
@@ -177,7 +177,7 @@ class HungDevice {
   RuntimeLayout layout_;
   PlannedRegion region_;
   DeviceMemory memory_;
-  DeviceMapping mapping_;
+  MappedMemory mapping_;
   std::vector<unsigned char> good_region_, good_memory_;
 };
 

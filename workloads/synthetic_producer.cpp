@@ -195,13 +195,12 @@ struct SyntheticFlags {
 };
 
 Expected<WorkloadLaunch> plan_as_asked(const SyntheticFlags& flags, const Platform& platform) {
-  const auto rate = parse_rate(flags.rate);
-  if (!rate) return tl::unexpected(rate.error());
+  TM_TRY(const auto rate, parse_rate(flags.rate));
   if (platform.device == DeviceKind::kCuda && !flags.options.accepted_counts.empty())
     return failure(ErrorKind::kUsage, "--accepted-counts is for simulated platforms, not for {}",
                    platform.name);
   SyntheticOptions options = flags.options;
-  options.rate = *rate;
+  options.rate = rate;
   return plan_synthetic_producer(options);
 }
 

@@ -127,9 +127,7 @@ void check_dump(CheckResult& result, const std::string& directory) {
 
 Expected<CheckResult> check_run(const std::string& directory, const ContentCheck& content_check) {
   CheckResult result;
-  auto report = read_run_report(directory);
-  if (!report) return tl::unexpected(report.error());
-  result.report = std::move(*report);
+  TM_TRY(result.report, read_run_report(directory));
   const std::string path = directory + "/" + kCaptureFile;
   result.still_running = result.report.status == "running" && is_being_written(path);
   check_report(result);
@@ -140,33 +138,31 @@ Expected<CheckResult> check_run(const std::string& directory, const ContentCheck
     result.notes.push_back("the run recorded nothing");
     return result;
   }
-  auto reader = CaptureReader::open(
-      path, result.still_running ? CaptureReader::Open::kLive : CaptureReader::Open::kScan);
-  if (!reader) return tl::unexpected(reader.error());
-  result.chunks = reader->chunks().size();
-  result.file_bytes = reader->file_bytes();
-  for (const auto& damage : reader->damage())
+  TM_TRY(auto reader, CaptureReader::open(path, result.still_running ? CaptureReader::Open::kLive
+                                                                     : CaptureReader::Open::kScan));
+  result.chunks = reader.chunks().size();
+  result.file_bytes = reader.file_bytes();
+  for (const auto& damage : reader.damage())
     add_problem(result, fmt::format("{}: {} bytes at {} cannot be read: {}", path, damage.bytes,
                                     damage.offset, damage.what));
-  for (const auto& part : reader->unfinished())
+  for (const auto& part : reader.unfinished())
     if (!result.still_running)
       result.notes.push_back(fmt::format("{} bytes at {}: {}", part.bytes, part.offset, part.what));
-  if (!result.still_running) check_index(result, path, *reader);
-  if (reader->run_id() != result.report.run_id)
+  if (!result.still_running) check_index(result, path, reader);
+  if (reader.run_id() != result.report.run_id)
     add_problem(result, "run.json and the capture are of different runs");
 
-  auto description = read_description(*reader);
-  if (!description) return tl::unexpected(description.error());
+  TM_TRY(auto description, read_description(reader));
   const auto visit = [&](const CapturedPage& page) {
     if (content_check) result.verified_records += content_check(page, result.problems);
   };
-  auto ledger = read_ledger(*reader, description->lanes, description->page_bytes, visit,
-                            result.still_running ? LedgerOf::kLiveFile : LedgerOf::kWholeFile);
-  if (!ledger) return tl::unexpected(ledger.error());
-  finish_lanes(*ledger);
-  if (!result.still_running && reader->last_of(ChunkType::kLanes) == nullptr)
+  TM_TRY(auto ledger,
+         read_ledger(reader, description.lanes, description.page_bytes, visit,
+                     result.still_running ? LedgerOf::kLiveFile : LedgerOf::kWholeFile));
+  finish_lanes(ledger);
+  if (!result.still_running && reader.last_of(ChunkType::kLanes) == nullptr)
     add_problem(result, "the capture's end is lost: what came after its last page is unknown");
-  check_ledger(result, *ledger);
+  check_ledger(result, ledger);
   if (!result.still_running) check_dump(result, directory);
   return result;
 }

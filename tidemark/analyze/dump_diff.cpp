@@ -86,11 +86,9 @@ Expected<bool> compare(RunCapture& run_a, const DumpEntry& a, RunCapture& run_b,
     diff.by_hash = true;
     return a.has_stats() && b.has_stats();
   }
-  const auto bytes_a = load_payload(run_a, a);
-  if (!bytes_a) return tl::unexpected(bytes_a.error());
-  const auto bytes_b = load_payload(run_b, b);
-  if (!bytes_b) return tl::unexpected(bytes_b.error());
-  compare_elements(dtype, *bytes_a, *bytes_b, tolerance, diff);
+  TM_TRY(const auto bytes_a, load_payload(run_a, a));
+  TM_TRY(const auto bytes_b, load_payload(run_b, b));
+  compare_elements(dtype, bytes_a, bytes_b, tolerance, diff);
   return diff.differing > 0;
 }
 
@@ -169,15 +167,13 @@ void put_in_order(RunCapture& run, const DumpIndex& index, std::vector<ArgumentD
 }
 
 Expected<DumpDiff> diff_dumps(RunCapture& one, RunCapture& other, const DiffTolerance& tolerance) {
-  const auto index_a = read_dump(one);
-  if (!index_a) return tl::unexpected(index_a.error());
-  const auto index_b = read_dump(other);
-  if (!index_b) return tl::unexpected(index_b.error());
+  TM_TRY(const auto index_a, read_dump(one));
+  TM_TRY(const auto index_b, read_dump(other));
   std::map<ArgumentKey, const DumpEntry*> in_b;
-  for (const auto& entry : index_b->entries) in_b[key_of(entry.header)] = &entry;
+  for (const auto& entry : index_b.entries) in_b[key_of(entry.header)] = &entry;
   DumpDiff result;
   std::vector<ArgumentDiff> found;
-  for (const auto& entry : index_a->entries) {
+  for (const auto& entry : index_a.entries) {
     ArgumentDiff diff = diff_of(one, entry.header);
     const auto match = in_b.find(key_of(entry.header));
     if (match == in_b.end()) {
@@ -186,17 +182,16 @@ Expected<DumpDiff> diff_dumps(RunCapture& one, RunCapture& other, const DiffTole
       continue;
     }
     ++result.compared;
-    const auto differ = compare(one, entry, other, *match->second, tolerance, diff);
+    TM_TRY(const bool differ, compare(one, entry, other, *match->second, tolerance, diff));
     in_b.erase(match);
-    if (!differ) return tl::unexpected(differ.error());
-    if (*differ) found.push_back(diff);
+    if (differ) found.push_back(diff);
   }
   for (const auto& [key, entry] : in_b) {
     ArgumentDiff diff = diff_of(other, entry->header);
     diff.only_in_one = true;
     found.push_back(diff);
   }
-  put_in_order(one, *index_a, std::move(found), result);
+  put_in_order(one, index_a, std::move(found), result);
   return result;
 }
 

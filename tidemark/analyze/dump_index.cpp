@@ -148,21 +148,19 @@ Expected<DumpIndex> read_dump(RunCapture& run) {
     };
     return key(a.header) < key(b.header);
   });
-  const auto losses = run.losses(StreamId::kDump);
-  if (!losses) return tl::unexpected(losses.error());
-  index.dropped = losses->dropped;
-  index.overwritten = losses->overwritten;
+  TM_TRY(const auto losses, run.losses(StreamId::kDump));
+  index.dropped = losses.dropped;
+  index.overwritten = losses.overwritten;
   return index;
 }
 
 Expected<void> read_payload(RunCapture& run, const DumpEntry& entry,
                             const std::function<void(std::span<const unsigned char>)>& fn) {
   for (const DumpPiece& piece : entry.payload) {
-    const auto bytes = run.read_chunk(piece.chunk);
-    if (!bytes) return tl::unexpected(bytes.error());
-    if (piece.offset > bytes->size() || piece.bytes > bytes->size() - piece.offset)
+    TM_TRY(const auto bytes, run.read_chunk(piece.chunk));
+    if (piece.offset > bytes.size() || piece.bytes > bytes.size() - piece.offset)
       return failure(ErrorKind::kDamage, "the capture changed while it was read");
-    fn(bytes->subspan(piece.offset, piece.bytes));
+    fn(bytes.subspan(piece.offset, piece.bytes));
   }
   return {};
 }
@@ -172,10 +170,9 @@ Expected<std::vector<unsigned char>> load_payload(RunCapture& run, const DumpEnt
   std::size_t bytes_there = 0;  // not what the header says: it may say anything
   for (const DumpPiece& piece : entry.payload) bytes_there += piece.bytes;
   all.reserve(bytes_there);
-  auto read = read_payload(run, entry, [&](std::span<const unsigned char> bytes) {
+  TM_TRY_DO(read_payload(run, entry, [&](std::span<const unsigned char> bytes) {
     all.insert(all.end(), bytes.begin(), bytes.end());
-  });
-  if (!read) return tl::unexpected(read.error());
+  }));
   if (all.size() != entry.header.payload_bytes)
     return failure(ErrorKind::kDamage, "{}, argument {}: {} of {} bytes of its payload are there",
                    task_text(entry.header.task_id), entry.header.arg_index, all.size(),

@@ -103,9 +103,8 @@ Expected<TaskGraph> TaskGraph::load(RunCapture& run) {
                    run.directory());
   TaskGraph graph;
   for (const LaneIndex lane : run.lanes_of(StreamId::kEdges)) graph.read_lane(run, lane);
-  const auto missing = run.missing(StreamId::kEdges);
-  if (!missing) return tl::unexpected(missing.error());
-  graph.missing_records = *missing;
+  TM_TRY(const auto missing, run.missing(StreamId::kEdges));
+  graph.missing_records = missing;
   graph.name_tensors();
   graph.count_what_is_missing();
   return graph;

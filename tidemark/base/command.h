@@ -12,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include "tidemark/base/expected.h"
+
 namespace tidemark {
 
 // Where the value of a flag goes. It must live until the command has run.
@@ -43,9 +45,10 @@ struct Flag {
 struct Command {
   std::string name;
   std::string text;
-  std::function<int()> run = {};  // its exit code; without it, one of `commands` must be named
-  bool hidden = false;            // not in the help
-  std::string group = {};         // of the flags that are added from now on
+  std::function<Expected<int>()> run =
+      {};                  // its exit code; without it, one of `commands` must be named
+  bool hidden = false;     // not in the help
+  std::string group = {};  // of the flags that are added from now on
   std::vector<Flag> flags = {};
   std::list<Command> commands = {};
 

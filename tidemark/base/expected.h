@@ -43,3 +43,16 @@ template <class... Args>
 }
 
 }  // namespace tidemark
+
+#define TM_JOIN_TEXTS(a, b) a##b
+#define TM_JOIN(a, b) TM_JOIN_TEXTS(a, b)
+#define TM_TRIED TM_JOIN(tm_tried_, __LINE__)
+
+// TM_TRY(auto x, f()): x is the value of f(). Its error is what the enclosing function returns.
+#define TM_TRY(variable, ...)                                        \
+  auto TM_TRIED = __VA_ARGS__;                                       \
+  if (!TM_TRIED) return tl::unexpected(std::move(TM_TRIED).error()); \
+  variable = std::move(*TM_TRIED)
+// TM_TRY_DO(f()): the same where there is no value, or none is wanted.
+#define TM_TRY_DO(...) \
+  if (auto TM_TRIED = __VA_ARGS__; !TM_TRIED) return tl::unexpected(std::move(TM_TRIED).error())

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as people read them.
+// Numbers and lists as people read them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <string>
+#include <string_view>
 
 #include <fmt/core.h>
 
@@ -33,6 +35,20 @@ inline std::string human_ns(std::uint64_t ns) {
   if (ns < 10'000'000) return fmt::format("{:.1f} us", value / 1e3);
   if (ns < 10'000'000'000) return fmt::format("{:.1f} ms", value / 1e6);
   return fmt::format("{:.1f} s", value / 1e9);
+}
+
+// "a, b, c"; with a `last` of " or ": "a, b or c". `text_of` gives the text of an element.
+template <class List, class TextOf = std::identity>
+std::string joined(const List& list, std::string_view between, std::string_view last = {},
+                   TextOf text_of = {}) {
+  std::string text;
+  std::size_t left = std::size(list);
+  for (const auto& element : list) {
+    if (left < std::size(list)) text += left == 1 && !last.empty() ? last : between;
+    text += std::invoke(text_of, element);
+    --left;
+  }
+  return text;
 }
 
 }  // namespace tidemark

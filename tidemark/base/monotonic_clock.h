@@ -8,12 +8,14 @@
 
 namespace tidemark {
 
-inline std::uint64_t monotonic_ns() {
+// Of one of the system's clocks, in nanoseconds.
+inline std::uint64_t clock_ns(clockid_t clock) {
   timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  ::clock_gettime(clock, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
          static_cast<std::uint64_t>(now.tv_nsec);
 }
+inline std::uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 
 // A signal ends it early.
 inline void sleep_ns(std::uint64_t ns) {

@@ -2,8 +2,8 @@
 #include "tidemark/base/process_identity.h"
 
 #include <signal.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ std::string first_line(const char* path) {
   return line;
 }
 
-// The field behind the name in a stat file; 0 if there is none.
+// The field after the name in a stat file; 0 if there is none.
 char state_in(const std::string& stat_path) {
   const std::string line = first_line(stat_path.c_str());
   const auto name_end = line.rfind(')');
@@ -35,10 +35,10 @@ char state_in(const std::string& stat_path) {
 
 // The descriptor pins the process: the identity is checked again before the signal is sent.
 void send_signal(const ProcessIdentity& process, int number) {
-  const UniqueFd pinned(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
+  const UniqueFd pinned(::pidfd_open(static_cast<pid_t>(process.pid), 0));
   if (!is_alive(process)) return;
   if (pinned.valid())
-    ::syscall(SYS_pidfd_send_signal, pinned.get(), number, nullptr, 0);
+    ::pidfd_send_signal(pinned.get(), number, nullptr, 0);
   else
     ::kill(static_cast<pid_t>(process.pid), number);
 }

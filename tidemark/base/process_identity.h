@@ -28,7 +28,7 @@ std::uint64_t pid_namespace();
 
 // True if a signal or a debugger stopped every thread of the process.
 bool is_stopped(const ProcessIdentity& process);
-// Stops the process and waits (bounded) until all of its threads stand still. True if they do.
+// Stops the process and waits (bounded) until all of its threads are stopped. True if they do.
 bool stop_process(const ProcessIdentity& process, std::uint32_t wait_ms);
 
 }  // namespace tidemark

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/bench/bench_sink.h"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -71,16 +70,13 @@ std::uint64_t count_wrong(const PageHeaderImage& header, const unsigned char* pa
 
 MemorySink::MemorySink(std::uint32_t page_bytes, std::uint64_t keep_bytes)
     : slot_bytes_(page_bytes + kChunkAlign),
-      slots_(std::max(kMemoryBytes, keep_bytes + keep_bytes / 8) / slot_bytes_) {
-  void* memory = ::mmap(nullptr, slots_ * slot_bytes_, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  TM_CHECK(memory != MAP_FAILED);
-  ::madvise(memory, slots_ * slot_bytes_, MADV_HUGEPAGE);
-  std::memset(memory, 0, slots_ * slot_bytes_);
-  memory_ = static_cast<unsigned char*>(memory);
+      slots_(std::max(kMemoryBytes, keep_bytes + keep_bytes / 8) / slot_bytes_),
+      pages_(slots_ * slot_bytes_, MAP_PRIVATE | MAP_ANONYMOUS),
+      memory_(pages_.data()) {
+  TM_CHECK(pages_.valid());
+  pages_.advise(MADV_HUGEPAGE);
+  std::memset(pages_.base(), 0, pages_.bytes());
 }
-
-MemorySink::~MemorySink() { ::munmap(memory_, slots_ * slot_bytes_); }
 
 bool MemorySink::append(const PageDelivery& page) {
   unsigned char* to = memory_ + next_.fetch_add(1) % slots_ * slot_bytes_;
@@ -129,9 +125,7 @@ Expected<std::unique_ptr<FileSink>> FileSink::create(const std::string& director
   static int number = 0;
   std::unique_ptr<FileSink> sink(new FileSink);
   sink->path_ = fmt::format("{}/tidemark-bench-{}-{}.tide", directory, ::getpid(), ++number);
-  auto writer = CaptureWriter::create(sink->path_, 1);
-  if (!writer) return tl::unexpected(writer.error());
-  sink->writer_ = std::move(*writer);
+  TM_TRY(sink->writer_, CaptureWriter::create(sink->path_, 1));
   return sink;
 }
 
@@ -143,11 +137,8 @@ FileSink::~FileSink() {
 Expected<std::unique_ptr<PageSink>> make_bench_sink(const BenchOptions& options) {
   if (options.sink == "memory")
     return std::unique_ptr<PageSink>(std::make_unique<MemorySink>(options.recorder.page_bytes));
-  if (options.sink != "file")
-    return failure(ErrorKind::kUsage, "--sink {}: memory or file", options.sink);
-  auto file = FileSink::create(options.directory);
-  if (!file) return tl::unexpected(file.error());
-  return std::unique_ptr<PageSink>(std::move(*file));
+  TM_TRY(auto file, FileSink::create(options.directory));
+  return std::unique_ptr<PageSink>(std::move(file));
 }
 
 void reference_sink(void* context, const unsigned char* page, std::size_t bytes) {

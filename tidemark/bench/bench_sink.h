@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 
+#include "tidemark/base/mapped_memory.h"
 #include "tidemark/bench/bench_options.h"
 #include "tidemark/capture/capture_writer.h"
 
@@ -16,7 +17,6 @@ class MemorySink : public PageSink {
  public:
   // With keep_bytes, that much payload is kept instead of overwritten.
   explicit MemorySink(std::uint32_t page_bytes, std::uint64_t keep_bytes = 0);
-  ~MemorySink() override;
   bool append(const PageDelivery& page) override;
   // Begins again, with nothing in it. Every record is compared with what the bench writes, when it
   // comes or in a second pass; with `stamped`, its times are not.
@@ -34,9 +34,10 @@ class MemorySink : public PageSink {
   std::uint64_t time_mask_ = 0;
   std::atomic<std::uint64_t> wrong_records_{0};
   std::atomic<std::uint64_t> verified_records_{0};
-  unsigned char* memory_ = nullptr;
   std::uint64_t slot_bytes_;
   std::uint64_t slots_;
+  MappedMemory pages_;
+  unsigned char* memory_;
   alignas(128) std::atomic<std::uint64_t> next_{0};
   alignas(128) std::atomic<std::uint64_t> checksums_{0};
 };

@@ -2,12 +2,12 @@
 // The device side of the producer bench on a GPU: the recorder at full speed, and beside it what
 // the link gives to plain stores and copies, and the array with an atomic index that one would
 // write without a recorder.
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <memory>
 #include <vector>
 
+#include "tidemark/base/mapped_memory.h"
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/bench/bench_span.h"
 #include "tidemark/bench/cuda_bench.h"
@@ -96,30 +96,23 @@ __global__ void wait_for(const SharedWord<std::uint32_t>* stop) {
 // A piece of memory registered with the GPU, as the region is: a file that lives in memory.
 class RegisteredMemory {
  public:
-  explicit RegisteredMemory(std::uint64_t bytes) : bytes_(bytes) {
-    const int fd = ::memfd_create("tidemark-link", MFD_CLOEXEC);
-    if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(bytes)) != 0) return;
-    void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-    ::close(fd);
-    if (base != MAP_FAILED) base_ = base;
-  }
+  explicit RegisteredMemory(std::uint64_t bytes)
+      : memory_(map_memory_file("tidemark-link", bytes)) {}
   ~RegisteredMemory() {
-    if (registered_) cudaHostUnregister(base_);
-    if (base_ != nullptr) ::munmap(base_, bytes_);
+    if (registered_) cudaHostUnregister(base());
   }
   bool open(CudaLaunch& launch) {
-    registered_ =
-        base_ != nullptr && launch.check(cudaHostRegister(base_, bytes_, cudaHostRegisterMapped),
-                                         "cudaHostRegister for the link");
-    return registered_ && launch.check(cudaHostGetDevicePointer(&mapped_, base_, 0),
+    registered_ = memory_.valid() &&
+                  launch.check(cudaHostRegister(base(), memory_.bytes(), cudaHostRegisterMapped),
+                               "cudaHostRegister for the link");
+    return registered_ && launch.check(cudaHostGetDevicePointer(&mapped_, base(), 0),
                                        "cudaHostGetDevicePointer for the link");
   }
-  void* base() { return base_; }
+  void* base() { return memory_.base(); }
   void* mapped() { return mapped_; }
 
  private:
-  std::uint64_t bytes_;
-  void* base_ = nullptr;
+  MappedMemory memory_;
   void* mapped_ = nullptr;
   bool registered_ = false;
 };

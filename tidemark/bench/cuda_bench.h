@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The producer bench on a GPU: what its device program is told, and the figures it leaves.
+// The producer bench on a GPU: the arguments of its device program, and the figures it leaves.
 #pragma once
 
 #include <cstdint>

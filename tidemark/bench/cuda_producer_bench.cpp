@@ -41,29 +41,26 @@ Expected<Round> run_round(const BenchOptions& options, const CudaBenchArgs& args
                           MemorySink* memory) {
   std::unique_ptr<PageSink> file;
   if (memory == nullptr) {
-    auto made = make_bench_sink(options);
-    if (!made) return tl::unexpected(made.error());
-    file = std::move(*made);
+    TM_TRY(file, make_bench_sink(options));
   } else {
     memory->restart(round_bytes(options, args) > kKeepBytesMax ? MemorySink::Verify::kOnTheFly
                                                                : MemorySink::Verify::kSecondPass,
                     args.stamped != 0);
   }
   PageSink* sink = memory == nullptr ? file.get() : memory;
-  auto rig = RecorderRig::create(options, sink, device.ticks_per_second());
-  if (!rig) return tl::unexpected(rig.error());
-  auto done = (*rig)->run_on(
-      device,
-      {.program = kCudaBenchProgram, .args = std::as_bytes(std::span(&args, 1)), .region = nullptr},
-      args.records);
-  if (!done) return tl::unexpected(done.error());
+  TM_TRY(auto rig, RecorderRig::create(options, sink, device.ticks_per_second()));
+  TM_TRY(auto done, rig->run_on(device,
+                                {.program = kCudaBenchProgram,
+                                 .args = std::as_bytes(std::span(&args, 1)),
+                                 .region = nullptr},
+                                args.records));
   if (memory != nullptr) memory->second_pass(options.recorder.drain_threads);
-  return Round{.end_to_end = *done,
-               .kernel_ns = (*rig)->figure(kFigureKernelNs),
-               .mapped_gb = (*rig)->figure(kFigureMappedGb),
-               .copy_gb = (*rig)->figure(kFigureCopyGb),
-               .plain_kernel_ns = (*rig)->figure(kFigurePlainKernelNs),
-               .plain_read_ns = (*rig)->figure(kFigurePlainReadNs),
+  return Round{.end_to_end = done,
+               .kernel_ns = rig->figure(kFigureKernelNs),
+               .mapped_gb = rig->figure(kFigureMappedGb),
+               .copy_gb = rig->figure(kFigureCopyGb),
+               .plain_kernel_ns = rig->figure(kFigurePlainKernelNs),
+               .plain_read_ns = rig->figure(kFigurePlainReadNs),
                .verified = memory == nullptr ? 0 : memory->verified_records(),
                .wrong = memory == nullptr ? 0 : memory->wrong_records()};
 }
@@ -105,11 +102,10 @@ Expected<double> one_lane_ns(BenchOptions options, bool each, bool stamped, Devi
                            .records = kOneLaneRecords,
                            .link_bytes = 0,
                            .plain_events = 0};
-  auto round = run_round(options, args, device, memory);
-  if (!round) return tl::unexpected(round.error());
-  summary.lost += round->end_to_end.lost;
-  summary.wrong += round->wrong;
-  return round->kernel_ns / static_cast<double>(kOneLaneRecords);
+  TM_TRY(auto round, run_round(options, args, device, memory));
+  summary.lost += round.end_to_end.lost;
+  summary.wrong += round.wrong;
+  return round.kernel_ns / static_cast<double>(kOneLaneRecords);
 }
 
 Expected<Summary> measure(const BenchOptions& options, const Platform& platform, Device& device) {
@@ -134,26 +130,24 @@ Expected<Summary> measure(const BenchOptions& options, const Platform& platform,
   std::vector<double> rates, kernel_ns, mapped, copies, plain_kernel, plain_read;
   std::vector<EndToEnd> runs;
   for (std::uint32_t number = 0; number < options.rounds; ++number) {
-    auto round = run_round(options, args, device, memory.get());
-    if (!round) return tl::unexpected(round.error());
-    runs.push_back(round->end_to_end);
-    rates.push_back(static_cast<double>(round->end_to_end.records) / round->end_to_end.seconds);
-    kernel_ns.push_back(round->kernel_ns / static_cast<double>(args.records));
-    mapped.push_back(round->mapped_gb);
-    copies.push_back(round->copy_gb);
-    plain_kernel.push_back(round->plain_kernel_ns);
-    plain_read.push_back(round->plain_read_ns);
-    summary.records += round->end_to_end.records;
-    summary.lost += round->end_to_end.lost;
-    summary.verified += round->verified;
-    summary.wrong += round->wrong;
+    TM_TRY(auto round, run_round(options, args, device, memory.get()));
+    runs.push_back(round.end_to_end);
+    rates.push_back(static_cast<double>(round.end_to_end.records) / round.end_to_end.seconds);
+    kernel_ns.push_back(round.kernel_ns / static_cast<double>(args.records));
+    mapped.push_back(round.mapped_gb);
+    copies.push_back(round.copy_gb);
+    plain_kernel.push_back(round.plain_kernel_ns);
+    plain_read.push_back(round.plain_read_ns);
+    summary.records += round.end_to_end.records;
+    summary.lost += round.end_to_end.lost;
+    summary.verified += round.verified;
+    summary.wrong += round.wrong;
   }
   for (const bool each : {false, true})
     for (const bool stamped : {false, true}) {
-      auto ns = one_lane_ns(options, each, stamped, device, memory.get(), summary);
-      if (!ns) return tl::unexpected(ns.error());
+      TM_TRY(auto ns, one_lane_ns(options, each, stamped, device, memory.get(), summary));
       OneLane& lane = each ? summary.by_write : summary.by_write_many;
-      (stamped ? lane.stamped_ns : lane.plain_ns) = *ns;
+      (stamped ? lane.stamped_ns : lane.plain_ns) = ns;
     }
   summary.ns_per_record = median(kernel_ns);
   summary.mrecords_per_s = median(rates) / 1e6;
@@ -248,13 +242,11 @@ void print_table(const BenchOptions& options, const Summary& summary, const Benc
 
 Expected<int> bench_producer_on_cuda(const BenchOptions& options, const BenchOutput& out) {
   const Platform* platform = find_platform(options.platform);
-  if (auto started = Supervisor::start(); !started) return tl::unexpected(started.error());
-  auto device = open_device(*platform, options.device, Isolation::kProcess);
-  if (!device) return tl::unexpected(device.error());
-  const auto summary = measure(options, *platform, **device);
-  if (!summary) return tl::unexpected(summary.error());
-  options.json ? print_result(options, *summary, out) : print_table(options, *summary, out);
-  return summary->lost == 0 && summary->wrong == 0 ? 0 : 4;
+  TM_TRY_DO(Supervisor::start());
+  TM_TRY(auto device, open_device(*platform, options.device, Isolation::kProcess));
+  TM_TRY(const auto summary, measure(options, *platform, *device));
+  options.json ? print_result(options, summary, out) : print_table(options, summary, out);
+  return summary.lost == 0 && summary.wrong == 0 ? 0 : 4;
 }
 
 }  // namespace tidemark::bench

@@ -133,13 +133,11 @@ struct Counted {
 };
 Expected<Counted> count_difference(CountedLoop with, CountedLoop without,
                                    std::uint64_t iterations) {
-  const auto more = count_loop(with, iterations);
-  if (!more) return tl::unexpected(more.error());
-  const auto less = count_loop(without, iterations);
-  if (!less) return tl::unexpected(less.error());
-  return Counted{.with = *more,
-                 .without = *less,
-                 .each = static_cast<double>(static_cast<std::int64_t>(*more - *less)) /
+  TM_TRY(const auto more, count_loop(with, iterations));
+  TM_TRY(const auto less, count_loop(without, iterations));
+  return Counted{.with = more,
+                 .without = less,
+                 .each = static_cast<double>(static_cast<std::int64_t>(more - less)) /
                          static_cast<double>(iterations)};
 }
 
@@ -186,30 +184,29 @@ Expected<int> bench_disabled(const BenchOptions& options, const BenchOutput& out
   const std::uint64_t threads = entries_in("/proc/self/task");
   const std::uint64_t regions = mapped_regions();
   const std::uint64_t files = entries_in("/proc/self/fd") - files_before;
-  const auto probe = count_difference(CountedLoop::kProbe, CountedLoop::kNothing, kIterations);
-  if (!probe) return tl::unexpected(probe.error());
-  const auto dump = count_difference(CountedLoop::kPartWithDump, CountedLoop::kPart, kParts);
-  if (!dump) return tl::unexpected(dump.error());
+  TM_TRY(const auto probe,
+         count_difference(CountedLoop::kProbe, CountedLoop::kNothing, kIterations));
+  TM_TRY(const auto dump, count_difference(CountedLoop::kPartWithDump, CountedLoop::kPart, kParts));
   if (!options.json) {
     out.print(
         "a disabled probe costs {:.2f} instructions ({} with it, {} without it, {} "
         "iterations); {} thread, {} regions, {} files opened\n"
         "the dump, off, costs {:.2f} instructions per part of a task ({} with it, {} without it, "
         "{} parts)\n",
-        probe->each, probe->with, probe->without, kIterations, threads, regions, files, dump->each,
-        dump->with, dump->without, kParts);
+        probe.each, probe.with, probe.without, kIterations, threads, regions, files, dump.each,
+        dump.with, dump.without, kParts);
     return 0;
   }
   print_json(out, "producer", [&](JsonWriter& json) {
     put(json, "disabled", true);
-    put(json, "instructions_per_probe", rounded(probe->each));
+    put(json, "instructions_per_probe", rounded(probe.each));
     put(json, "iterations", kIterations);
-    put(json, "instructions_with_probe", probe->with);
-    put(json, "instructions_without_probe", probe->without);
-    put(json, "dump_instructions_per_part", rounded(dump->each));
+    put(json, "instructions_with_probe", probe.with);
+    put(json, "instructions_without_probe", probe.without);
+    put(json, "dump_instructions_per_part", rounded(dump.each));
     put(json, "parts", kParts);
-    put(json, "instructions_with_dump", dump->with);
-    put(json, "instructions_without_dump", dump->without);
+    put(json, "instructions_with_dump", dump.with);
+    put(json, "instructions_without_dump", dump.without);
     put(json, "threads", threads);
     put(json, "regions", regions);
     put(json, "files", files);

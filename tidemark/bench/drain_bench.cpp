@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark bench drain: how fast full pages leave the region, beside plain copies of the same bytes
 // in the same run.
-#include <sys/mman.h>
 
 #include <cmath>
 #include <cstring>
@@ -9,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "tidemark/base/check.h"
+#include "tidemark/base/mapped_memory.h"
 #include "tidemark/bench/bench_sink.h"
 #include "tidemark/bench/recorder_rig.h"
 #include "tidemark/bench/rounds.h"
@@ -25,22 +25,15 @@ constexpr std::uint64_t kTargetBytes = 128ull << 20;
 template <class Copy>
 double copy_gb_per_s(std::uint64_t source_bytes, std::uint32_t page_bytes, std::uint64_t bytes,
                      const Copy& copy) {
-  const auto map = [](std::uint64_t size) {
-    void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                          MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    TM_CHECK(memory != MAP_FAILED);
-    return static_cast<unsigned char*>(memory);
-  };
-  unsigned char* source = map(source_bytes);
-  unsigned char* target = map(kTargetBytes);
-  std::memset(source, 1, source_bytes);
+  constexpr int kFlags = MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE;
+  const MappedMemory source(source_bytes, kFlags), target(kTargetBytes, kFlags);
+  TM_CHECK(source.valid() && target.valid());
+  std::memset(source.base(), 1, source_bytes);
   const std::uint64_t begin_ns = monotonic_ns();
   for (std::uint64_t at = 0; at < bytes; at += page_bytes)
-    copy(target + at % (kTargetBytes - page_bytes) / 64 * 64, source + at % source_bytes,
-         page_bytes);
+    copy(target.data() + at % (kTargetBytes - page_bytes) / 64 * 64,
+         source.data() + at % source_bytes, page_bytes);
   const auto ns = static_cast<double>(monotonic_ns() - begin_ns);
-  ::munmap(source, source_bytes);
-  ::munmap(target, kTargetBytes);
   return static_cast<double>(bytes) / ns;
 }
 
@@ -63,14 +56,12 @@ Expected<int> bench_drain(const BenchOptions& options, const BenchOutput& out) {
         options.platform);
   std::vector<double> drained, copied, streamed, summed;
   for (std::uint32_t round = 0; round < options.rounds; ++round) {
-    auto sink = make_bench_sink(options);
-    if (!sink) return tl::unexpected(sink.error());
-    auto rig = RecorderRig::create(options, sink->get(), sim_ticks_per_second());
-    if (!rig) return tl::unexpected(rig.error());
-    const auto moved = (*rig)->drain_full_pages(400);
+    TM_TRY(auto sink, make_bench_sink(options));
+    TM_TRY(auto rig, RecorderRig::create(options, sink.get(), sim_ticks_per_second()));
+    const auto moved = rig->drain_full_pages(400);
     drained.push_back(moved.bytes / moved.seconds / 1e9);
     const std::uint64_t source_bytes =
-        std::uint64_t{(*rig)->pool_pages()} * options.recorder.page_bytes;
+        std::uint64_t{rig->pool_pages()} * options.recorder.page_bytes;
     const auto bytes = static_cast<std::uint64_t>(moved.bytes);
     copied.push_back(copy_gb_per_s(source_bytes, options.recorder.page_bytes, bytes,
                                    [](unsigned char* to, const unsigned char* from,

@@ -50,24 +50,21 @@ Expected<double> plain_loop(const std::string& path, std::uint64_t bytes) {
 
 // Every tensor in the capture holds the elements it must hold.
 Expected<std::uint64_t> count_wrong(const std::string& directory, std::uint64_t& bytes) {
-  auto run = RunCapture::open(directory);
-  if (!run) return tl::unexpected(run.error());
-  const auto index = read_dump(*run);
-  if (!index) return tl::unexpected(index.error());
-  std::uint64_t wrong = index->dropped + index->malformed + index->overwritten;
-  for (const auto& entry : index->entries) {
+  TM_TRY(auto run, RunCapture::open(directory));
+  TM_TRY(const auto index, read_dump(run));
+  std::uint64_t wrong = index.dropped + index.malformed + index.overwritten;
+  for (const auto& entry : index.entries) {
     bytes += entry.header.payload_bytes;
     if (entry.header.arg_index != 0) continue;
     std::uint64_t at = entry.header.start_offset;
     bool same = entry.header.payload_bytes == entry.header.logical_bytes;
-    auto read = read_payload(*run, entry, [&](std::span<const unsigned char> part) {
+    TM_TRY_DO(read_payload(run, entry, [&](std::span<const unsigned char> part) {
       for (std::size_t i = 0; i + 4 <= part.size(); i += 4, ++at) {
         float value = 0;
         std::memcpy(&value, part.data() + i, 4);
         same = same && value == WideTensors::element(at);
       }
-    });
-    if (!read) return tl::unexpected(read.error());
+    }));
     wrong += same ? 0 : 1;
   }
   return wrong;
@@ -84,51 +81,46 @@ double sync_time_ns(const std::string& path) {
 Expected<Sample> take_sample(const DumpBenchOptions& options, const std::string& scratch) {
   Sample sample;
   const std::string directory = scratch + "/run";
-  const auto ran =
-      sample_run({"wide_tensors", "--case", options.case_name, "-p", options.platform,
-                  "--dump-tensor", "--no-check", "--pool-bytes", std::to_string(options.pool_bytes),
-                  "--export-limit", "0", "--no-sync"},
-                 directory);
-  if (!ran) return tl::unexpected(ran.error());
+  TM_TRY(const auto ran,
+         sample_run({"wide_tensors", "--case", options.case_name, "-p", options.platform,
+                     "--dump-tensor", "--no-check", "--pool-bytes",
+                     std::to_string(options.pool_bytes), "--export-limit", "0", "--no-sync"},
+                    directory));
   sample.sync_ns = sync_time_ns(directory + "/" + kCaptureFile);
-  sample.lost = ran->lost();
-  sample.peak_bytes = ran->peak_bytes;
+  sample.lost = ran.lost();
+  sample.peak_bytes = ran.peak_bytes;
   const WideTensors::Size size = WideTensors::size_of(options.case_name);
   sample.bytes = size.tasks * size.elements * 4;
   if (options.verify) {
     std::uint64_t found = 0;
-    const auto wrong = count_wrong(directory, found);
-    if (!wrong) return tl::unexpected(wrong.error());
-    sample.wrong = *wrong + (found < sample.bytes ? 1 : 0);
+    TM_TRY(const auto wrong, count_wrong(directory, found));
+    sample.wrong = wrong + (found < sample.bytes ? 1 : 0);
   }
   std::error_code code;
   std::filesystem::remove_all(directory, code);
   // From launch to the last byte in the file: the process less its start would be kinder.
-  sample.dump_bytes_per_s = static_cast<double>(sample.bytes) * 1e9 / ran->wall_ns;
-  const auto plain = plain_loop(scratch + "/plain", sample.bytes);
-  if (!plain) return tl::unexpected(plain.error());
-  sample.plain_bytes_per_s = *plain;
+  sample.dump_bytes_per_s = static_cast<double>(sample.bytes) * 1e9 / ran.wall_ns;
+  TM_TRY(const auto plain, plain_loop(scratch + "/plain", sample.bytes));
+  sample.plain_bytes_per_s = plain;
   return sample;
 }
 
 }  // namespace
 
 Expected<int> bench_dump(const DumpBenchOptions& options, const BenchOutput& out) {
-  const auto scratch = ScratchDirectory::create(options.directory);
-  if (!scratch) return tl::unexpected(scratch.error());
+  TM_TRY(const auto scratch, ScratchDirectory::create(options.directory));
   std::vector<double> ratios, dump, plain, syncs;
   Sample worst;
   for (std::uint32_t round = 0; round < options.rounds; ++round) {
-    const auto sample = take_sample(options, scratch->path());
-    if (!sample) return tl::unexpected(sample.error());
-    ratios.push_back(sample->dump_bytes_per_s / sample->plain_bytes_per_s);
-    dump.push_back(sample->dump_bytes_per_s);
-    plain.push_back(sample->plain_bytes_per_s);
-    syncs.push_back(sample->sync_ns);
-    worst.bytes = sample->bytes;
-    worst.lost += sample->lost;
-    worst.wrong += sample->wrong;
-    worst.peak_bytes = std::max(worst.peak_bytes, sample->peak_bytes);
+    TM_TRY(const auto sample, take_sample(options, scratch.path()));
+    ratios.push_back(sample.dump_bytes_per_s / sample.plain_bytes_per_s);
+    dump.push_back(sample.dump_bytes_per_s);
+    plain.push_back(sample.plain_bytes_per_s);
+    syncs.push_back(sample.sync_ns);
+    worst.bytes = sample.bytes;
+    worst.lost += sample.lost;
+    worst.wrong += sample.wrong;
+    worst.peak_bytes = std::max(worst.peak_bytes, sample.peak_bytes);
   }
   if (options.json) {
     print_json(out, "dump", [&](JsonWriter& json) {

@@ -45,14 +45,13 @@ Expected<Sample> take_sample(const OverheadBenchOptions& options, const Configur
   if (!options.case_name.empty()) args.insert(args.end(), {"--case", options.case_name});
   args.insert(args.end(), config.flags.begin(), config.flags.end());
   if (!config.syncs) args.emplace_back("--no-sync");
-  const auto ran = sample_run(args, directory);
-  if (!ran) return tl::unexpected(ran.error());
-  Sample sample{.device_ns = static_cast<double>(ran->report.device_ns),
-                .process_ns = ran->wall_ns,
-                .records = ran->report.total().produced,
-                .lost = ran->lost()};
+  TM_TRY(const auto ran, sample_run(args, directory));
+  Sample sample{.device_ns = static_cast<double>(ran.report.device_ns),
+                .process_ns = ran.wall_ns,
+                .records = ran.report.total().produced,
+                .lost = ran.lost()};
   rapidjson::Document document;
-  document.Parse(ran->out.c_str());
+  document.Parse(ran.out.c_str());
   if (const auto* recorder = get_member(document, "recorder"); recorder != nullptr)
     if (const auto* cost = get_member(*recorder, "ns_per_record");
         cost != nullptr && cost->IsNumber())
@@ -121,8 +120,7 @@ Expected<int> bench_overhead(const OverheadBenchOptions& asked, const BenchOutpu
   OverheadBenchOptions options = asked;
   if (options.case_name.empty() && options.workload == "paged_attention")
     options.case_name = "Case2";
-  const auto scratch = ScratchDirectory::create(options.directory);
-  if (!scratch) return tl::unexpected(scratch.error());
+  TM_TRY(const auto scratch, ScratchDirectory::create(options.directory));
   std::vector<Measured> all;
   for (const auto& config : configurations()) all.push_back({.config = config});
   std::vector<Sample> samples(all.size());
@@ -130,15 +128,13 @@ Expected<int> bench_overhead(const OverheadBenchOptions& asked, const BenchOutpu
   const auto take = [&](std::uint32_t round, std::size_t side) -> Expected<void> {
     out.progress(
         fmt::format("  round {} of {}: {}", round + 1, options.rounds, all[side].config.name));
-    const auto sample = take_sample(options, all[side].config, scratch->path() + "/run");
-    if (!sample) return tl::unexpected(sample.error());
-    samples[side] = *sample;
+    TM_TRY(const auto sample, take_sample(options, all[side].config, scratch.path() + "/run"));
+    samples[side] = sample;
     if (++taken % all.size() != 0) return {};
     for (std::size_t i = 0; i < all.size(); ++i) all[i].add(samples[i], samples[0]);
     return {};
   };
-  if (auto done = take_turns(options.rounds, all.size(), take); !done)
-    return tl::unexpected(done.error());
+  TM_TRY_DO(take_turns(options.rounds, all.size(), take));
   out.progress("");
   options.json ? print_result(options, all, out) : print_table(options, all, out);
   return 0;

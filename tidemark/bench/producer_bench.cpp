@@ -38,16 +38,13 @@ struct Summary {
 // One lane into memory that is always free.
 Expected<void> measure_bursts(const BenchOptions& memory, std::vector<double>& our_ns,
                               std::vector<double>& their_ns) {
-  auto sink = make_bench_sink(memory);
-  if (!sink) return tl::unexpected(sink.error());
+  TM_TRY(auto sink, make_bench_sink(memory));
   BenchOptions one_lane = memory;
   one_lane.lanes = 1;
-  auto rig = RecorderRig::create(one_lane, sink->get(), sim_ticks_per_second());
-  if (!rig) return tl::unexpected(rig.error());
-  our_ns.push_back((*rig)->burst_ns_per_record());
-  their_ns.push_back(reference_ns_per_record(memory, (*rig)->pool_pages(),
-                                             static_cast<double>(sim_ticks_per_second()) / 1e9,
-                                             sink->get()));
+  TM_TRY(auto rig, RecorderRig::create(one_lane, sink.get(), sim_ticks_per_second()));
+  our_ns.push_back(rig->burst_ns_per_record());
+  their_ns.push_back(reference_ns_per_record(
+      memory, rig->pool_pages(), static_cast<double>(sim_ticks_per_second()) / 1e9, sink.get()));
   return {};
 }
 
@@ -64,33 +61,27 @@ Expected<Summary> measure(const BenchOptions& options) {
   std::uint32_t page_count = 0;  // of the recorder's first round
   for (std::uint32_t round = 0; round < options.rounds; ++round) {
     const auto measure_ours = [&]() -> Expected<void> {
-      auto sink = make_bench_sink(options);
-      if (!sink) return tl::unexpected(sink.error());
-      auto rig = RecorderRig::create(options, sink->get(), sim_ticks_per_second());
-      if (!rig) return tl::unexpected(rig.error());
-      page_count = (*rig)->pool_pages();
-      runs.push_back((*rig)->run(records));
+      TM_TRY(auto sink, make_bench_sink(options));
+      TM_TRY(auto rig, RecorderRig::create(options, sink.get(), sim_ticks_per_second()));
+      page_count = rig->pool_pages();
+      runs.push_back(rig->run(records));
       our_rate.push_back(static_cast<double>(runs.back().records) / runs.back().seconds);
       summary.lost += runs.back().lost;
       summary.records += runs.back().records;
       return {};
     };
     const auto measure_theirs = [&]() -> Expected<void> {
-      auto sink = make_bench_sink(options);
-      if (!sink) return tl::unexpected(sink.error());
-      const double seconds = reference_end_to_end(options, page_count, records, sink->get());
+      TM_TRY(auto sink, make_bench_sink(options));
+      const double seconds = reference_end_to_end(options, page_count, records, sink.get());
       their_rate.push_back(static_cast<double>(records * options.lanes) / seconds);
       return {};
     };
     // Taking turns at going first: neither always follows the other's cache and clock.
     const bool ours_first = round % 2 == 0;
-    if (ours_first)
-      if (auto done = measure_ours(); !done) return tl::unexpected(done.error());
-    if (auto done = measure_theirs(); !done) return tl::unexpected(done.error());
-    if (!ours_first)
-      if (auto done = measure_ours(); !done) return tl::unexpected(done.error());
-    if (auto done = measure_bursts(memory, our_ns, their_ns); !done)
-      return tl::unexpected(done.error());
+    if (ours_first) TM_TRY_DO(measure_ours());
+    TM_TRY_DO(measure_theirs());
+    if (!ours_first) TM_TRY_DO(measure_ours());
+    TM_TRY_DO(measure_bursts(memory, our_ns, their_ns));
   }
   const auto rates = [&](double ns, double per_second) {
     return Rates{ns, per_second / 1e6, per_second * options.record_bytes / 1e9};
@@ -156,10 +147,9 @@ Expected<int> bench_producer(const BenchOptions& options, const BenchOutput& out
   const Platform* platform = find_platform(options.platform);
   if (platform != nullptr && platform->device == DeviceKind::kCuda)
     return bench_producer_on_cuda(options, out);
-  const auto summary = measure(options);
-  if (!summary) return tl::unexpected(summary.error());
-  options.json ? print_result(options, *summary, out) : print_table(options, *summary, out);
-  return summary->lost == 0 ? 0 : 4;
+  TM_TRY(const auto summary, measure(options));
+  options.json ? print_result(options, summary, out) : print_table(options, summary, out);
+  return summary.lost == 0 ? 0 : 4;
 }
 
 }  // namespace tidemark::bench

@@ -69,18 +69,10 @@ Expected<std::unique_ptr<RecorderRig>> RecorderRig::create(const BenchOptions& o
   if (platform->transport == Transport::kPulled) request.pages_per_lane = kPagesPerLanePulled;
   request.ticks_per_second = ticks_per_second;
   request.run_id = make_run_id();
-  auto plan = plan_region(request);
-  if (!plan) return tl::unexpected(plan.error());
-  rig->plan_ = std::move(*plan);
-  auto file = create_region_file(rig->plan_);
-  if (!file) return tl::unexpected(file.error());
-  rig->file_ = std::move(*file);
-  auto port = RegionPort::open(rig->file_, platform->transport);
-  if (!port) return tl::unexpected(port.error());
-  rig->port_ = std::move(*port);
-  auto mapping = map_region(rig->file_.fd.get(), rig->file_.path, rig->file_.bytes);
-  if (!mapping) return tl::unexpected(mapping.error());
-  rig->mapping_ = std::move(*mapping);
+  TM_TRY(rig->plan_, plan_region(request));
+  TM_TRY(rig->file_, create_region_file(rig->plan_));
+  TM_TRY(rig->port_, RegionPort::open(rig->file_, platform->transport));
+  TM_TRY(rig->mapping_, map_region(rig->file_.fd.get(), rig->file_.path, rig->file_.bytes));
   ::unlink(rig->file_.path.c_str());
   rig->region_ = RegionView(rig->mapping_.base());
   rig->drainer_ = std::make_unique<Drainer>(&rig->port_, &rig->plan_, sink);
@@ -118,7 +110,7 @@ Expected<EndToEnd> RecorderRig::run_on(Device& device, const LaunchRequest& laun
   drainer_->start();
   LaunchRequest request = launch;
   request.region = &file_;
-  if (auto launched = device.launch(request); !launched) return tl::unexpected(launched.error());
+  TM_TRY_DO(device.launch(request));
   std::uint64_t drained_ns = 0;
   std::optional<DeviceExit> exit;
   while (!exit) {

@@ -44,7 +44,7 @@ class RecorderRig {
   RegionPlan plan_;
   RegionFile file_;
   RegionPort port_;
-  RegionMapping mapping_;
+  MappedMemory mapping_;
   RegionView region_;
   std::unique_ptr<Drainer> drainer_;
 };

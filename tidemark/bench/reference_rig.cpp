@@ -2,7 +2,6 @@
 #include "tidemark/bench/reference_rig.h"
 
 #include <sched.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -10,6 +9,7 @@
 #include <thread>
 
 #include "tidemark/base/check.h"
+#include "tidemark/base/mapped_memory.h"
 #include "tidemark/bench/bench_sink.h"
 #include "tidemark/bench/reference_exchange.h"
 #include "tidemark/bench/rounds.h"
@@ -21,26 +21,6 @@ namespace {
 
 constexpr std::uint32_t kBurstPages = 8;
 constexpr std::uint32_t kBursts = 150;
-
-// Shared memory in a file, like the region.
-class SharedPages {
- public:
-  explicit SharedPages(std::size_t bytes) : bytes_(bytes) {
-    const int fd = ::memfd_create("tidemark-reference", MFD_CLOEXEC);
-    TM_CHECK(fd >= 0);
-    TM_CHECK(::ftruncate(fd, static_cast<off_t>(bytes)) == 0);
-    void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-    TM_CHECK(base != MAP_FAILED);
-    ::close(fd);
-    base_ = static_cast<unsigned char*>(base);
-  }
-  ~SharedPages() { ::munmap(base_, bytes_); }
-  [[nodiscard]] unsigned char* base() const { return base_; }
-
- private:
-  unsigned char* base_ = nullptr;
-  std::size_t bytes_;
-};
 
 void produce(reference::Exchange& exchange, std::uint32_t record_bytes, std::uint64_t number,
              std::uint64_t count) {
@@ -60,10 +40,11 @@ class Rig {
   Rig(const BenchOptions& options, std::uint32_t page_count, PageSink* sink)
       : options_(options),
         pages_(page_count / options.lanes),
-        memory_(std::size_t{pages_} * options.lanes * options.recorder.page_bytes),
+        memory_(map_memory_file("tidemark-reference", std::uint64_t{pages_} * options.lanes *
+                                                          options.recorder.page_bytes)),
         sink_(sink) {
     for (std::uint32_t lane = 0; lane < options.lanes; ++lane)
-      lanes_.emplace_back(memory_.base() + std::size_t{lane} * pages_ * options.recorder.page_bytes,
+      lanes_.emplace_back(memory_.data() + std::size_t{lane} * pages_ * options.recorder.page_bytes,
                           pages_, options.recorder.page_bytes);
   }
 
@@ -101,7 +82,7 @@ class Rig {
 
   BenchOptions options_;
   std::uint32_t pages_;
-  SharedPages memory_;
+  MappedMemory memory_;
   PageSink* sink_;
   std::deque<reference::Exchange> lanes_;
   std::vector<std::thread> drainers_;

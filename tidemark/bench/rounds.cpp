@@ -103,9 +103,8 @@ Expected<SampleRun> sample_run(std::vector<std::string> args, const std::string&
   args.insert(args.end(), {"--json", "--output-prefix", directory});
   auto run = run_self(args);
   if (!run) return run;
-  auto report = parse_run_report(run->out, "the output of 'tidemark run --json'");
-  if (!report) return tl::unexpected(report.error());
-  run->report = std::move(*report);
+  TM_TRY(auto report, parse_run_report(run->out, "the output of 'tidemark run --json'"));
+  run->report = std::move(report);
   return run;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark bench runtime: what a task costs, by the shape of the graph, beside oneTBB on the same
 // graph in the same run.
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
@@ -9,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "tidemark/base/human_text.h"
+#include "tidemark/base/mapped_memory.h"
 #include "tidemark/bench/rounds.h"
 #include "tidemark/bench/runtime_graphs.h"
 #include "tidemark/bench/tbb_graph.h"
@@ -26,25 +26,22 @@ struct Measured {
 // The runtime's memory, touched before it is measured: a device's memory is simply there.
 class BenchMemory {
  public:
-  explicit BenchMemory(const RuntimeConfig& config) : layout_(lay_out(config)) {
-    base_ = ::mmap(nullptr, layout_.total_bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    TM_CHECK(base_ != MAP_FAILED);
-    auto* bytes = static_cast<unsigned char*>(base_);
+  explicit BenchMemory(const RuntimeConfig& config)
+      : layout_(lay_out(config)),
+        pages_(layout_.total_bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE) {
+    TM_CHECK(pages_.valid());
+    unsigned char* bytes = pages_.data();
     for (const std::uint32_t ring : {0u, 1u}) {
       const RingLayout& place = layout_.rings[ring];
       std::fill(bytes + place.slots_offset, bytes + place.heap_offset, 0);
     }
     std::fill(bytes, bytes + layout_.map_offset, 0);
   }
-  ~BenchMemory() { ::munmap(base_, layout_.total_bytes); }
-  BenchMemory(const BenchMemory&) = delete;
-  BenchMemory& operator=(const BenchMemory&) = delete;
-  [[nodiscard]] RuntimeMemory memory() const { return {base_, layout_}; }
+  [[nodiscard]] RuntimeMemory memory() const { return {pages_.base(), layout_}; }
 
  private:
   RuntimeLayout layout_;
-  void* base_ = nullptr;
+  MappedMemory pages_;
 };
 
 RuntimeConfig config_of(const GraphRequest& graph, const Platform& platform) {
@@ -94,9 +91,8 @@ Expected<Measured> measure(const GraphRequest& graph, const RuntimeBenchOptions&
   std::vector<double> ours, theirs;
   const std::uint32_t rounds = graph.tasks < options.tasks ? options.rounds * 5 : options.rounds;
   for (std::uint32_t round = 0; round < rounds; ++round) {
-    const auto ns = run_once(graph, config);
-    if (!ns) return tl::unexpected(ns.error());
-    ours.push_back(*ns);
+    TM_TRY(const auto ns, run_once(graph, config));
+    ours.push_back(ns);
     if (kHaveTbb) theirs.push_back(tbb_ns_per_task(predecessors));
   }
   return Measured{graph, median(ours), theirs.empty() ? 0 : median(theirs)};
@@ -178,17 +174,16 @@ Expected<int> bench_runtime(const RuntimeBenchOptions& options, const BenchOutpu
     graphs.push_back({shape, false, options.tasks});
   std::vector<Measured> all;
   for (const auto& graph : graphs) {
-    const auto measured = measure(graph, options);
-    if (!measured) return tl::unexpected(measured.error());
-    all.push_back(*measured);
+    TM_TRY(const auto measured, measure(graph, options));
+    all.push_back(measured);
     if (options.json) continue;
     out.print("{:<15} {:<10} {:>9} tasks  {:>7.0f} ns per task",
               kGraphNames[static_cast<std::size_t>(graph.shape)],
               graph.automatic ? "automatic" : "explicit", with_commas(graph.tasks),
-              measured->ns_per_task);
-    if (measured->tbb_ns_per_task > 0)
-      out.print("  oneTBB {:>7.0f} ns  ratio {:.2f}", measured->tbb_ns_per_task,
-                measured->ns_per_task / measured->tbb_ns_per_task);
+              measured.ns_per_task);
+    if (measured.tbb_ns_per_task > 0)
+      out.print("  oneTBB {:>7.0f} ns  ratio {:.2f}", measured.tbb_ns_per_task,
+                measured.ns_per_task / measured.tbb_ns_per_task);
     out.print("\n");
   }
   const auto [least, most] =

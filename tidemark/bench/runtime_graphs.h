@@ -36,7 +36,7 @@ TM_DEVICE inline std::uint64_t random_predecessor(std::uint64_t i, std::uint32_t
   return i - 1 - (word >> 8) % in_group;
 }
 
-// All edges, for who builds the graph in another way.
+// All edges, for whoever builds the graph in another way.
 std::vector<std::vector<std::uint32_t>> predecessors_of(const GraphRequest& request);
 
 struct EmptyTask {

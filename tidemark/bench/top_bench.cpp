@@ -56,19 +56,15 @@ Expected<Sample> take_sample(const TopBenchOptions& options, const std::string& 
 }  // namespace
 
 Expected<int> bench_top(const TopBenchOptions& options, const BenchOutput& out) {
-  const auto scratch = ScratchDirectory::create(options.directory);
-  if (!scratch) return tl::unexpected(scratch.error());
+  TM_TRY(const auto scratch, ScratchDirectory::create(options.directory));
   std::vector<double> rates[3];  // alone, watched, alone again
   std::uint64_t looks = 0;
-  const auto taken =
-      take_turns(options.rounds, 3, [&](std::uint32_t, std::size_t side) -> Expected<void> {
-        const auto sample = take_sample(options, scratch->path() + "/run", side == 1);
-        if (!sample) return tl::unexpected(sample.error());
-        rates[side].push_back(sample->records_per_s);
-        looks += sample->looks;
-        return {};
-      });
-  if (!taken) return tl::unexpected(taken.error());
+  TM_TRY_DO(take_turns(options.rounds, 3, [&](std::uint32_t, std::size_t side) -> Expected<void> {
+    TM_TRY(const auto sample, take_sample(options, scratch.path() + "/run", side == 1));
+    rates[side].push_back(sample.records_per_s);
+    looks += sample.looks;
+    return {};
+  }));
   std::vector<double> ratios, noise;
   for (std::uint32_t round = 0; round < options.rounds; ++round) {
     ratios.push_back(rates[1][round] / ((rates[0][round] + rates[2][round]) / 2));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ledger as a capture alone tells it: every page is read, its stamps are judged, its numbers
+// The ledger by a capture alone: every page is read, its stamps are judged, its numbers
 // are followed. Recovery continues it with the region; check compares it with run.json.
 #pragma once
 
@@ -57,7 +57,7 @@ struct CapturedPage {
 
 // Reads every page of the capture. `lanes` comes from the capture's description. The ledgers are
 // left open: finish_lanes closes them. Pages of one lane are visited in sequence.
-// Of a file that is being written, pages behind one that was not sealed yet when it was passed are
+// Of a file that is being written, pages after one that was not sealed yet when it was passed are
 // left for later: the pages of a lane are sealed in order.
 enum class LedgerOf { kWholeFile, kLiveFile };
 Expected<CaptureLedger> read_ledger(CaptureReader& reader, std::vector<LanePlan> lanes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ledger that a capture alone tells is the ledger the drainer kept while it was written.
+// The ledger of a capture alone is the ledger the drainer kept while it was written.
 #include "tidemark/capture/capture_ledger.h"
 
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "tidemark/base/uninterrupted.h"
+#include "tidemark/base/whole_io.h"
 
 namespace tidemark {
 namespace {
@@ -71,16 +71,9 @@ Expected<CaptureReader> CaptureReader::open(const std::string& path, Open how) {
 
 bool CaptureReader::read_at(std::uint64_t offset, void* to, std::uint64_t bytes) const {
   if (offset > file_bytes_ || bytes > file_bytes_ - offset) return false;
-  auto* target = static_cast<unsigned char*>(to);
-  for (std::uint64_t done = 0; done < bytes;) {
-    const ssize_t got = uninterrupted([&] {
-      return ::pread(fd_.get(), target + done, bytes - done, static_cast<off_t>(offset + done));
-    });
-    if (got < 0) read_error_ = errno;
-    if (got <= 0) return false;
-    done += static_cast<std::uint64_t>(got);
-  }
-  return true;
+  const ssize_t got = tidemark::read_at(fd_.get(), offset, to, bytes);
+  if (got < 0) read_error_ = errno;
+  return got == static_cast<ssize_t>(bytes);
 }
 
 bool CaptureReader::header_at(std::uint64_t offset, ChunkHeader& header) const {

@@ -35,7 +35,7 @@ class CaptureReader {
   [[nodiscard]] const std::vector<IndexEntry>& chunks() const { return chunks_; }
   [[nodiscard]] bool used_index() const { return used_index_; }
   // What a scan could not read. What a killed writer had not sealed is not damage: its page is
-  // still in the region, and it stands in unfinished().
+  // still in the region, and it is in unfinished().
   [[nodiscard]] const std::vector<Damage>& damage() const { return damage_; }
   [[nodiscard]] const std::vector<Damage>& unfinished() const { return unfinished_; }
   // What the first chunk says of itself if it is a newer format than this one; otherwise 0.

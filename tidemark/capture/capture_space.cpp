@@ -23,7 +23,6 @@ constexpr std::uint64_t kBlockBytes = 4096;
 constexpr std::uint64_t kFaultedFromBytes = 2ull << 20;  // a small run pays for what it touches
 constexpr std::uint64_t kLargeStepBytes = 4ull << 20;
 constexpr std::uint64_t kReleaseLagBytes = 8ull << 20;
-constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE; older kernels refuse it harmlessly
 
 // File systems on which a store into allocated space never needs a new block: ext2 to ext4, XFS,
 // tmpfs. One that copies on write may need one for the second store to a block, and a network may
@@ -70,8 +69,7 @@ Expected<std::unique_ptr<CaptureSpace>> CaptureSpace::create(UniqueFd fd, std::s
   std::unique_ptr<CaptureSpace> space(
       new CaptureSpace(std::move(fd), std::move(path), begin_offset, options));
   space->limit_bytes_ = begin_offset + options.mapping_bytes;
-  if (options.may_map && holds_allocated_space(space->fd_.get()))
-    if (auto mapped = space->map(); !mapped) return tl::unexpected(mapped.error());
+  if (options.may_map && holds_allocated_space(space->fd_.get())) TM_TRY_DO(space->map());
   // The first steps are made here; a run that needs no more needs no helper.
   std::unique_lock lock(space->mutex_);
   while (space->ready_ < begin_offset + options.reserve_bytes && space->full_ns_ == 0 &&
@@ -83,11 +81,11 @@ Expected<std::unique_ptr<CaptureSpace>> CaptureSpace::create(UniqueFd fd, std::s
 // Less address space is only a lower limit on the size of the file.
 Expected<void> CaptureSpace::map() {
   for (std::uint64_t bytes = limit_bytes_;; bytes /= 2) {
-    void* base =
-        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_.get(), 0);
-    if (base != MAP_FAILED) {
-      ::madvise(base, bytes, MADV_DONTFORK);  // a mapping would keep the lock too
-      base_ = static_cast<unsigned char*>(base);
+    MappedMemory mapping(bytes, MAP_SHARED | MAP_NORESERVE, fd_.get());
+    if (mapping.valid()) {
+      mapping.advise(MADV_DONTFORK);  // a mapping would keep the lock too
+      mapping_ = std::move(mapping);
+      base_ = mapping_.data();
       limit_bytes_ = bytes;
       return {};
     }
@@ -95,10 +93,7 @@ Expected<void> CaptureSpace::map() {
   }
 }
 
-CaptureSpace::~CaptureSpace() {
-  stop_helper();
-  if (base_ != nullptr) ::munmap(base_, limit_bytes_);
-}
+CaptureSpace::~CaptureSpace() { stop_helper(); }
 
 // The space is there.
 CaptureSpace::Claim CaptureSpace::take(std::uint64_t bytes) {
@@ -152,7 +147,7 @@ CaptureSpace::Claim CaptureSpace::claim_page(std::uint64_t bytes) {
   return claim(bytes);
 }
 
-// What is allocated behind the last chunk becomes the closing reserve; the pages go on after it.
+// What is allocated after the last chunk becomes the closing reserve; the pages go on after it.
 void CaptureSpace::begin_direct() {
   direct_ = true;
   if (ready_ < next_) return;
@@ -232,7 +227,7 @@ void CaptureSpace::call_helper() {
   wake_helper_.notify_one();
 }
 
-// Waits until `bytes` and the reserve behind them are allocated. False: they are not, because the
+// Waits until `bytes` and the reserve after them are allocated. False: they are not, because the
 // disk is full or because the file is written directly meanwhile.
 bool CaptureSpace::make_ready(std::unique_lock<std::mutex>& lock, std::uint64_t bytes,
                               std::uint64_t reserve) {
@@ -288,7 +283,7 @@ void CaptureSpace::allocate_next(std::unique_lock<std::mutex>& lock) {
   // What writers have gone past needs no mapping any more.
   const std::uint64_t first = std::max(from, written / kBlockBytes * kBlockBytes);
   if (code == 0 && base_ != nullptr && from >= begin_ + kFaultedFromBytes && first < from + step)
-    ::madvise(base_ + first, from + step - first, kPopulateWrite);
+    ::madvise(base_ + first, from + step - first, MADV_POPULATE_WRITE);
   release_written(written);  // here too: fast writers never let the helper rest
   lock.lock();
   if (direct_) return;  // the writers went on without it

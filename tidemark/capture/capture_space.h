@@ -21,6 +21,7 @@
 
 #include "tidemark/base/expected.h"
 #include "tidemark/base/fork_closed.h"
+#include "tidemark/base/mapped_memory.h"
 #include "tidemark/base/unique_fd.h"
 
 namespace tidemark {
@@ -103,6 +104,7 @@ class CaptureSpace {
   const std::string path_;
   const Options options_;
   const std::uint64_t begin_;
+  MappedMemory mapping_;
   unsigned char* base_ = nullptr;  // null: not mapped
   std::uint64_t limit_bytes_ = 0;  // the file may not grow beyond it
 

@@ -181,7 +181,7 @@ int fill_small_file_system(const CaptureSpace::Options& options) {
     EXPECT_NE(writer->error().find(path), std::string::npos) << writer->error();
     close_capture(*writer);
   }
-  // Used to its end: all but the space kept back, what is ready behind it when the file is first
+  // Used to its end: all but the space kept back, what is ready after it when the file is first
   // written directly, and what a page needs.
   EXPECT_GT(pages * (kSpansPerPage * 32 + 192), (4u << 20) - (768u << 10));
   expect_whole(path, pages);

@@ -12,28 +12,13 @@
 #include "tidemark/base/align.h"
 #include "tidemark/base/fault_plan.h"
 #include "tidemark/base/file_mode.h"
-#include "tidemark/base/uninterrupted.h"
+#include "tidemark/base/whole_io.h"
 #include "tidemark/capture/streaming_copy.h"
 
 namespace tidemark {
 namespace {
 
-// As many bytes as there are, at most `bytes`; -1 with errno if the system refuses.
-ssize_t read_at(int fd, std::uint64_t offset, void* to, std::size_t bytes) {
-  auto* target = static_cast<unsigned char*>(to);
-  std::size_t done = 0;
-  while (done < bytes) {
-    const ssize_t got = uninterrupted([&] {
-      return ::pread(fd, target + done, bytes - done, static_cast<off_t>(offset + done));
-    });
-    if (got < 0) return -1;
-    if (got == 0) break;
-    done += static_cast<std::size_t>(got);
-  }
-  return static_cast<ssize_t>(done);
-}
-
-// The offset behind the last byte that is not zero, on a chunk boundary.
+// The offset after the last byte that is not zero, on a chunk boundary.
 Expected<std::uint64_t> end_of_content(int fd, const std::string& path) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return file_failure("stat", path);
@@ -61,8 +46,8 @@ bool take_lock(int fd) {
   return uninterrupted([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }) == 0 || errno != EWOULDBLOCK;
 }
 
-// A chunk that was cut off still claims its place: what came to stand inside it would be passed
-// over by a scan. Looks behind the last whole chunk only.
+// A chunk that was cut off still claims its place: a scan would skip anything written inside it.
+// Looks after the last whole chunk only.
 Expected<std::uint64_t> end_of_claims(int fd, const std::string& path, std::uint64_t from,
                                       std::uint64_t until) {
   std::uint64_t end = until;
@@ -122,17 +107,14 @@ Expected<std::unique_ptr<CaptureWriter>> CaptureWriter::append_to(UniqueFd locke
                                                                   std::uint64_t run_id,
                                                                   std::vector<IndexEntry> known,
                                                                   CaptureSpace::Options options) {
-  auto end = end_of_content(locked.get(), path);
-  if (!end) return tl::unexpected(end.error());
+  TM_TRY(std::uint64_t end, end_of_content(locked.get(), path));
   // A chunk may end in zeros; none may be written over.
   std::uint64_t end_of_known = 0;
   for (const auto& chunk : known)
     end_of_known = std::max(end_of_known, chunk.file_offset + chunk_span(chunk.payload_bytes));
-  end = end_of_claims(locked.get(), path, end_of_known, std::max(*end, end_of_known));
-  if (!end) return tl::unexpected(end.error());
-  auto space = CaptureSpace::create(std::move(locked), path, *end, options);
-  if (!space) return tl::unexpected(space.error());
-  std::unique_ptr<CaptureWriter> writer(new CaptureWriter(std::move(*space), path, run_id));
+  TM_TRY(end, end_of_claims(locked.get(), path, end_of_known, std::max(end, end_of_known)));
+  TM_TRY(auto space, CaptureSpace::create(std::move(locked), path, end, options));
+  std::unique_ptr<CaptureWriter> writer(new CaptureWriter(std::move(space), path, run_id));
   writer->text_count_ = known.size();
   writer->index_ = std::move(known);
   return writer;

@@ -137,7 +137,7 @@ TEST_F(CaptureWriterTest, ThreadsAppendAtOnceAndEveryPageIsWhole) {
     std::map<std::uint32_t, std::uint64_t> last;
     for (const auto& chunk : reader.chunks()) {
       if (chunk.type != static_cast<std::uint16_t>(ChunkType::kPage)) continue;
-      ASSERT_EQ(chunk.sequence, ++last[chunk.lane]) << "a lane's pages stand in order";
+      ASSERT_EQ(chunk.sequence, ++last[chunk.lane]) << "a lane's pages are in order";
       const auto page =
           make_page(chunk.lane, chunk.sequence, 1 + (chunk.sequence + chunk.lane) % 40);
       ASSERT_EQ(content(reader, chunk), page.bytes());

@@ -26,7 +26,7 @@ enum class ChunkType : std::uint16_t {
   kIndex = 6,        // IndexEntry of every chunk before it
   kEnd = 7,          // no payload; sequence is the offset of the index
   kOutcome = 8,      // JSON: how the run ended
-  kHang = 9,         // JSON: the runtime as it stood when the run was stopped
+  kHang = 9,         // JSON: the state of the runtime when the run was stopped
   kSnapshot = 10,    // a dump frame that the host made: what a task had written when it was stopped
 };
 

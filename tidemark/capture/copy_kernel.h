@@ -14,7 +14,7 @@ struct CopyKernel {
   // XXH3 over head and body, both copied to `to`, in one pass.
   std::uint64_t (*copy_with_checksum)(unsigned char* to, const void* head, std::size_t head_bytes,
                                       const unsigned char* body, std::size_t body_bytes);
-  // The same sum of both in a row, where they stand.
+  // The same sum of both in a row, without a copy.
   std::uint64_t (*checksum)(const void* head, std::size_t head_bytes, const unsigned char* body,
                             std::size_t body_bytes);
   const char* name;

@@ -104,7 +104,7 @@ class StripeSum {
   unsigned in_block_ = 0;
 };
 
-// The body in stripes; `to` is behind the head, on a line.
+// The body in stripes; `to` is after the head, on a line.
 inline std::uint64_t sum_stripes(unsigned char* to, const void* head, std::size_t head_bytes,
                                  const unsigned char* body, std::size_t body_bytes) {
   const std::size_t total_bytes = head_bytes + body_bytes;

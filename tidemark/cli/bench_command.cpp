@@ -36,15 +36,14 @@ void add_bench(Command& all, const char* name, const char* text, void (*bind)(Co
   auto options = std::make_shared<Options>();
   Command& command = all.command(name, text);
   bind(command, *options);
-  command.run = [options, measure] {
-    const auto exit_code = measure(*options, terminal_output());
-    return exit_code ? *exit_code : report_error(exit_code.error());
-  };
+  command.run = [options, measure] { return measure(*options, terminal_output()); };
 }
+
+const FlagRules kSinks{.shows_default = true, .one_of = {"memory", "file"}};
 
 void bind_drain(Command& command, bench::BenchOptions& options) {
   command.option("-p,--platform", &options.platform, "See 'tidemark list'", kShowsDefault);
-  command.option("--sink", &options.sink, "memory or file", kShowsDefault);
+  command.option("--sink", &options.sink, "memory or file", kSinks);
   command.option("--dir", &options.directory, "Where --sink file writes", kShowsDefault);
   command.option("--lanes", &options.lanes, "Producers, one lane each", kShowsDefault);
   command.option("--rounds", &options.rounds, "Rounds of which the median is taken", kShowsDefault);

@@ -11,35 +11,32 @@
 namespace tidemark::cli {
 namespace {
 
-int check(const std::string& named) {
-  const auto directory = resolve_run(named);
-  if (!directory) return report_error(directory.error());
-  const auto report = read_run_report(*directory);
-  if (!report) return report_error(report.error());
-  const WorkloadEntry* workload = find_registered_workload(report->workload);
+Expected<int> check(const std::string& named) {
+  TM_TRY(const auto directory, resolve_run(named));
+  TM_TRY(const auto report, read_run_report(directory));
+  const WorkloadEntry* workload = find_registered_workload(report.workload);
   const ContentCheck content = workload == nullptr ? ContentCheck() : workload->verify_page;
-  const auto result = check_run(*directory, content);
-  if (!result) return report_error(result.error());
-  const LaneCounts& counted = result->counted;
-  print("{}: {} chunks, {} pages, {}\n", *directory, with_commas(result->chunks),
-        with_commas(result->pages), human_bytes(result->file_bytes));
+  TM_TRY(const auto result, check_run(directory, content));
+  const LaneCounts& counted = result.counted;
+  print("{}: {} chunks, {} pages, {}\n", directory, with_commas(result.chunks),
+        with_commas(result.pages), human_bytes(result.file_bytes));
   print(
       "  numbers    {} produced = {} delivered + {} recovered + {} dropped + {} "
       "overwritten\n",
       with_commas(counted.produced), with_commas(counted.delivered), with_commas(counted.recovered),
       with_commas(counted.dropped), with_commas(counted.overwritten));
-  if (content) print("  content    {} records verified\n", with_commas(result->verified_records));
-  if (result->verified_tensors > 0)
+  if (content) print("  content    {} records verified\n", with_commas(result.verified_records));
+  if (result.verified_tensors > 0)
     print("  dump       {} tensors have the hash that the device computed\n",
-          with_commas(result->verified_tensors));
-  for (const auto& note : result->notes) print("  note       {}\n", note);
-  for (const auto& problem : result->problems) print("  problem    {}\n", problem);
-  if (!result->problems.empty()) {
-    print("damaged or incomplete: {} problem{}\n", result->problems.size(),
-          result->problems.size() == 1 ? "" : "s");
+          with_commas(result.verified_tensors));
+  for (const auto& note : result.notes) print("  note       {}\n", note);
+  for (const auto& problem : result.problems) print("  problem    {}\n", problem);
+  if (!result.problems.empty()) {
+    print("damaged or incomplete: {} problem{}\n", result.problems.size(),
+          result.problems.size() == 1 ? "" : "s");
     return 4;
   }
-  print("{}\n", result->still_running ? "sound so far" : "sound");
+  print("{}\n", result.still_running ? "sound so far" : "sound");
   return 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/cli/command_line.h"
 
+#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -9,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "tidemark/base/file_size_signal.h"
+#include "tidemark/base/human_text.h"
 #include "tidemark/base/nearest_name.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/run/output_directory.h"
@@ -51,7 +53,13 @@ void add_flags(CLI::App& app, const Command& command) {
     if (rules.required) option->required();
     if (rules.values > 0) option->expected(rules.values);
     if (rules.range) option->check(CLI::Range(rules.range->first, rules.range->second));
-    if (!rules.one_of.empty()) option->check(CLI::IsMember(rules.one_of));
+    if (!rules.one_of.empty())
+      option->check([names = rules.one_of](const std::string& value) {
+        return std::find(names.begin(), names.end(), value) != names.end()
+                   ? ""
+                   : fmt::format("'{}' is not {}{}", value, joined(names, ", ", " or "),
+                                 did_you_mean(value, names));
+      });
     if (rules.check) option->check(rules.check);
     if (!rules.type_name.empty()) option->type_name(rules.type_name);
     if (rules.shows_default) option->capture_default_str();
@@ -113,7 +121,8 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
 int parse_and_run(CLI::App& app, const Command& program, int argc, char** argv) {
   try {
     app.parse(argc, argv);
-    return named_command(app, program).run();
+    const Expected<int> exit_code = named_command(app, program).run();
+    return exit_code ? *exit_code : report_error(exit_code.error());
   } catch (const CLI::CallForHelp& help) {
     return print_answer(app, help);
   } catch (const CLI::CallForAllHelp& help) {

@@ -118,10 +118,9 @@ Expected<void> write_dot(const RunCapture& run, const TaskGraph& graph, const Pa
     print_text(text);
     return {};
   }
-  auto file = PartFile::create(path);
-  if (!file) return tl::unexpected(file.error());
-  file->write(text);
-  return file->finish();
+  TM_TRY(auto file, PartFile::create(path));
+  file.write(text);
+  return file.finish();
 }
 
 Expected<std::uint64_t> known_task(const TaskGraph& graph, const std::string& text) {
@@ -136,12 +135,10 @@ Expected<std::uint64_t> known_task(const TaskGraph& graph, const std::string& te
 }
 
 Expected<void> print_path(const RunCapture& run, const TaskGraph& graph, const DepsArgs& args) {
-  const auto from = known_task(graph, args.path[0]);
-  if (!from) return tl::unexpected(from.error());
-  const auto to = known_task(graph, args.path[1]);
-  if (!to) return tl::unexpected(to.error());
-  auto chain = graph.path(*from, *to);
-  if (chain.empty()) chain = graph.path(*to, *from);
+  TM_TRY(const auto from, known_task(graph, args.path[0]));
+  TM_TRY(const auto to, known_task(graph, args.path[1]));
+  auto chain = graph.path(from, to);
+  if (chain.empty()) chain = graph.path(to, from);
   if (chain.empty()) {
     print("neither {} nor {} waits for the other\n", args.path[0], args.path[1]);
     return {};
@@ -152,11 +149,10 @@ Expected<void> print_path(const RunCapture& run, const TaskGraph& graph, const D
 }
 
 Expected<void> print_why(RunCapture& run, const TaskGraph& graph, const DepsArgs& args) {
-  const auto task = known_task(graph, args.why);
-  if (!task) return tl::unexpected(task.error());
-  const std::size_t index = graph.index_of(*task);
+  TM_TRY(const auto task, known_task(graph, args.why));
+  const std::size_t index = graph.index_of(task);
   const TaskNode& node = graph.tasks[index];
-  print("{} was submitted at {}\n", label(run, graph, *task),
+  print("{} was submitted at {}\n", label(run, graph, task),
         run.site_of(node.task.submit_file, node.task.submit_line));
   const bool timed = run.has(StreamId::kSwimlane);
   const GraphTimes times = timed ? join_times(run, graph) : GraphTimes{};
@@ -165,7 +161,7 @@ Expected<void> print_why(RunCapture& run, const TaskGraph& graph, const DepsArgs
   };
   bool any = false;
   for (const auto& edge : graph.edges) {
-    if (edge.consumer != *task) continue;
+    if (edge.consumer != task) continue;
     if (!any) print("it waits for\n");
     any = true;
     const std::size_t producer = graph.index_of(edge.producer);
@@ -196,28 +192,24 @@ Expected<void> print_why(RunCapture& run, const TaskGraph& graph, const DepsArgs
   return {};
 }
 
-int show(const DepsArgs& args) {
-  const auto directory = resolve_run(args.run);
-  if (!directory) return report_error(directory.error());
-  auto run = RunCapture::open(*directory);
-  if (!run) return report_error(run.error());
-  const auto graph = TaskGraph::load(*run);
-  if (!graph) return report_error(graph.error());
-  Expected<void> done;
+Expected<int> show(const DepsArgs& args) {
+  TM_TRY(const auto directory, resolve_run(args.run));
+  TM_TRY(auto run, RunCapture::open(directory));
+  TM_TRY(const auto graph, TaskGraph::load(run));
   if (!args.path.empty()) {
-    done = print_path(*run, *graph, args);
+    TM_TRY_DO(print_path(run, graph, args));
   } else if (!args.why.empty()) {
-    done = print_why(*run, *graph, args);
+    TM_TRY_DO(print_why(run, graph, args));
   } else {
-    const Pairs pairs = args.reduce ? graph->reduced() : all_pairs(*graph);
-    if (args.dot != "-") print_summary(*run, *graph);
+    const Pairs pairs = args.reduce ? graph.reduced() : all_pairs(graph);
+    if (args.dot != "-") print_summary(run, graph);
     if (args.reduce && args.dot != "-")
       print("  {} pairs remain without those that longer chains imply\n",
             with_commas(pairs.size()));
-    if (args.list) print_list(*run, *graph);
-    if (!args.dot.empty()) done = write_dot(*run, *graph, pairs, args.dot);
+    if (args.list) print_list(run, graph);
+    if (!args.dot.empty()) TM_TRY_DO(write_dot(run, graph, pairs, args.dot));
   }
-  return done ? 0 : report_error(done.error());
+  return 0;
 }
 
 }  // namespace

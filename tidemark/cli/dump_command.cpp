@@ -89,11 +89,6 @@ Expected<std::vector<std::size_t>> filter(const RunCapture& run, const DumpIndex
       return failure(ErrorKind::kUsage, "--task {}: nothing of it was dumped{}", args.task,
                      near_task(index, args.task));
   }
-  if (!args.stage.empty() && args.stage != "before" && args.stage != "after" &&
-      args.stage != "at_hang")
-    return failure(ErrorKind::kUsage, "--stage {}: before, after or at_hang", args.stage);
-  if (!args.role.empty() && args.role != "input" && args.role != "output" && args.role != "inout")
-    return failure(ErrorKind::kUsage, "--role {}: input, output or inout", args.role);
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < index.entries.size(); ++i) {
     const DumpHeader& header = index.entries[i].header;
@@ -143,44 +138,35 @@ void print_totals(const DumpIndex& index, std::size_t matching) {
           with_commas(index.overwritten));
   for (const auto& argument : index.invalid)
     print("  {} points outside of the device's memory and was not read\n", argument);
-  if (index.skipped_tasks > 0) {
-    std::string names;
-    for (const auto& kernel : index.skipped_kernels) names += (names.empty() ? "" : ", ") + kernel;
+  if (index.skipped_tasks > 0)
     print("  {} tasks were skipped, their arguments are words that nobody described: {}\n",
-          with_commas(index.skipped_tasks), names);
-  }
+          with_commas(index.skipped_tasks), joined(index.skipped_kernels, ", "));
 }
 
-int show(const DumpArgs& args) {
-  const auto directory = resolve_run(args.run);
-  if (!directory) return report_error(directory.error());
-  auto run = RunCapture::open(*directory);
-  if (!run) return report_error(run.error());
-  const auto index = read_dump(*run);
-  if (!index) return report_error(index.error());
-  if (args.nan) return print_nan(*run, *index);
-  const auto chosen = filter(*run, *index, args);
-  if (!chosen) return report_error(chosen.error());
+Expected<int> show(const DumpArgs& args) {
+  TM_TRY(const auto directory, resolve_run(args.run));
+  TM_TRY(auto run, RunCapture::open(directory));
+  TM_TRY(const auto index, read_dump(run));
+  if (args.nan) return print_nan(run, index);
+  TM_TRY(const auto chosen, filter(run, index, args));
   if (!args.export_dir.empty()) {
-    const auto written = write_dump_files(*run, *index, *chosen, args.export_dir, args.format);
-    if (!written) return report_error(written.error());
-    print("{} files in {}\n", *written, args.export_dir);
+    TM_TRY(const auto written, write_dump_files(run, index, chosen, args.export_dir, args.format));
+    print("{} files in {}\n", written, args.export_dir);
     return 0;
   }
-  if (args.index && chosen->size() == 1) {
-    const auto text = dump_text(*run, index->entries[chosen->front()]);
-    if (!text) return report_error(text.error());
-    print_text(*text);
+  if (args.index && chosen.size() == 1) {
+    TM_TRY(const auto text, dump_text(run, index.entries[chosen.front()]));
+    print_text(text);
     return 0;
   }
-  print("{}: {} on {}\n", *directory, run->description().run.workload,
-        run->description().run.platform);
-  print_totals(*index, chosen->size());
+  print("{}: {} on {}\n", directory, run.description().run.workload,
+        run.description().run.platform);
+  print_totals(index, chosen.size());
   print_head(args.stats);
-  for (std::size_t i = 0; i < chosen->size() && i < args.limit; ++i)
-    print_entry(*run, (*chosen)[i], index->entries[(*chosen)[i]], args.stats);
-  if (chosen->size() > args.limit)
-    print("  ... {} more (--limit N shows them)\n", with_commas(chosen->size() - args.limit));
+  for (std::size_t i = 0; i < chosen.size() && i < args.limit; ++i)
+    print_entry(run, chosen[i], index.entries[chosen[i]], args.stats);
+  if (chosen.size() > args.limit)
+    print("  ... {} more (--limit N shows them)\n", with_commas(chosen.size() - args.limit));
   return 0;
 }
 
@@ -212,31 +198,28 @@ Expected<DumpDiff> diff_with(RunCapture& one, const DiffArgs& args) {
   std::error_code code;
   if (!std::filesystem::exists(args.other + "/run.json", code))
     return diff_with_files(one, args.other, args.options);
-  auto other = RunCapture::open(args.other);
-  if (!other) return tl::unexpected(other.error());
-  return diff_dumps(one, *other, args.options.tolerance);
+  TM_TRY(auto other, RunCapture::open(args.other));
+  return diff_dumps(one, other, args.options.tolerance);
 }
 
-int show_diff(const DiffArgs& args) {
-  auto one = RunCapture::open(args.one);
-  if (!one) return report_error(one.error());
-  const auto diff = diff_with(*one, args);
-  if (!diff) return report_error(diff.error());
-  print("{} arguments compared, {} differ\n", with_commas(diff->compared),
-        with_commas(diff->differing()));
-  print_missing("only in the run", diff->only_in_run, args.limit);
-  print_missing("only in the files", diff->only_in_files, args.limit);
-  if (diff->differences.empty()) return diff->differing() == 0 ? 0 : 1;
-  if (diff->first_divergent.empty())
+Expected<int> show_diff(const DiffArgs& args) {
+  TM_TRY(auto one, RunCapture::open(args.one));
+  TM_TRY(const auto diff, diff_with(one, args));
+  print("{} arguments compared, {} differ\n", with_commas(diff.compared),
+        with_commas(diff.differing()));
+  print_missing("only in the run", diff.only_in_run, args.limit);
+  print_missing("only in the files", diff.only_in_files, args.limit);
+  if (diff.differences.empty()) return diff.differing() == 0 ? 0 : 1;
+  if (diff.first_divergent.empty())
     print("first divergence: none of the tasks that differ has inputs that agree\n");
   else
     print("first divergence: {}, whose inputs agree and whose outputs differ\n",
-          task_text(diff->first_divergent.front()));
-  for (std::size_t i = 0; i < diff->differences.size() && i < args.limit; ++i)
-    print_diff(diff->differences[i]);
-  if (diff->differences.size() > args.limit)
+          task_text(diff.first_divergent.front()));
+  for (std::size_t i = 0; i < diff.differences.size() && i < args.limit; ++i)
+    print_diff(diff.differences[i]);
+  if (diff.differences.size() > args.limit)
     print("  ... {} more (--limit N shows them)\n",
-          with_commas(diff->differences.size() - args.limit));
+          with_commas(diff.differences.size() - args.limit));
   return 1;
 }
 
@@ -248,15 +231,18 @@ void add_dump_command(Command& program) {
   command.option("run", &args->run, "Directory of the run (default: the newest in outputs/)");
   command.option("--task", &args->task, "Only this task (r1t42, t42 or 0x…)");
   command.option("--kernel", &args->kernel, "Only tasks of this kernel");
-  command.option("--stage", &args->stage, "before or after");
-  command.option("--role", &args->role, "input, output or inout");
+  command.option("--stage", &args->stage, "before, after or at_hang",
+                 {.one_of = {"before", "after", "at_hang"}});
+  command.option("--role", &args->role, "input, output or inout",
+                 {.one_of = {"input", "output", "inout"}});
   command.option("--arg", &args->arg, "Only this argument (tensors first, then scalars)");
   command.option("--index", &args->index, "One entry of the list, with its elements");
   command.flag("--stats", &args->stats, "Also minimum, maximum, mean, NaN, hash");
   command.flag("--nan", &args->nan, "The first task that made a NaN or an infinity");
   command.option("--limit", &args->limit, "How many entries to list", kShowsDefault);
   command.option("--export", &args->export_dir, "Write each chosen entry to this directory");
-  command.option("--format", &args->format, "txt, npy or csv", kShowsDefault);
+  command.option("--format", &args->format, "txt, npy or csv",
+                 {.shows_default = true, .one_of = {"txt", "npy", "csv"}});
   add_file_mode_option(command);
   command.run = [args] { return show(*args); };
   Command& diff = command.command("diff", "Where two runs part: first divergence, then the rest");

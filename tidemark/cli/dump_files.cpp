@@ -84,24 +84,15 @@ Expected<NpyArray> array_of(RunCapture& run, const DumpEntry& entry) {
     array.bytes.assign(value, value + dtype_bytes(array.dtype));
     return array;
   }
-  auto bytes = load_payload(run, entry);
-  if (!bytes) return tl::unexpected(bytes.error());
-  array.bytes = std::move(*bytes);
+  TM_TRY(array.bytes, load_payload(run, entry));
   array.shape.assign(header.extent, header.extent + header.rank);
   return array;
 }
 
-// bfloat16 is kept as float32 in files.
-void widen(NpyArray& array) {
-  if (array.dtype != DType::kBfloat16) return;
-  std::vector<unsigned char> wide(array.bytes.size() * 2);
-  for (std::size_t i = 0; i + 2 <= array.bytes.size(); i += 2) {
-    const auto value =
-        static_cast<float>(element_as_double(DType::kBfloat16, array.bytes.data() + i));
-    std::memcpy(wide.data() + i * 2, &value, sizeof(value));
-  }
-  array.bytes = std::move(wide);
-  array.dtype = DType::kFloat32;
+Expected<void> write_file(const std::string& path, std::string_view text) {
+  TM_TRY(auto file, PartFile::create(path));
+  file.write(text);
+  return file.finish();
 }
 
 std::set<std::string> arrays_in(const std::string& directory) {
@@ -132,12 +123,11 @@ std::string unlike_text(const NpyArray& here, const NpyArray& there) {
 
 Expected<DumpDiff> diff_with_files(RunCapture& run, const std::string& directory,
                                    const FileDiffOptions& options) {
-  const auto index = read_dump(run);
-  if (!index) return tl::unexpected(index.error());
+  TM_TRY(const auto index, read_dump(run));
   DumpDiff result;
   std::vector<ArgumentDiff> found;
   std::set<std::string> files = arrays_in(directory);
-  for (const auto& entry : index->entries) {
+  for (const auto& entry : index.entries) {
     const std::string path = file_of(entry.header, directory, "npy");
     const std::string name = std::filesystem::path(path).filename().string();
     if (files.erase(name) == 0) {
@@ -145,15 +135,13 @@ Expected<DumpDiff> diff_with_files(RunCapture& run, const std::string& directory
       continue;
     }
     ++result.compared;
-    const auto golden = read_npy(path);
-    if (!golden) return tl::unexpected(golden.error());
-    auto array = array_of(run, entry);
-    if (!array) return tl::unexpected(array.error());
-    widen(*array);
+    TM_TRY(const auto golden, read_npy(path));
+    TM_TRY(auto array, array_of(run, entry));
+    if (array.dtype == DType::kBfloat16) array = widened(array);  // as files have it
     ArgumentDiff diff = diff_of(run, entry.header);
-    diff.unlike = entry.is_whole() ? unlike_text(*array, *golden) : "was dumped without all bytes";
+    diff.unlike = entry.is_whole() ? unlike_text(array, golden) : "was dumped without all bytes";
     if (diff.unlike.empty())
-      compare_elements(array->dtype, array->bytes, golden->bytes, options.tolerance, diff);
+      compare_elements(array.dtype, array.bytes, golden.bytes, options.tolerance, diff);
     if (!diff.unlike.empty() || diff.differing > 0) found.push_back(diff);
   }
   if (result.compared == 0)
@@ -166,7 +154,7 @@ Expected<DumpDiff> diff_with_files(RunCapture& run, const std::string& directory
     result.only_in_run.clear();
     result.only_in_files.clear();
   }
-  put_in_order(run, *index, std::move(found), result);
+  put_in_order(run, index, std::move(found), result);
   return result;
 }
 
@@ -176,28 +164,25 @@ Expected<std::string> dump_text(RunCapture& run, const DumpEntry& entry) {
   std::string text = head_text(run, entry);
   if (!entry.is_tensor())
     return text + fmt::format("value     {}\n", element_text(dtype, &header.scalar));
-  const auto bytes = load_payload(run, entry);
-  if (!bytes) return tl::unexpected(bytes.error());
+  TM_TRY(const auto bytes, load_payload(run, entry));
   const std::uint64_t size = dtype_bytes(dtype);
-  const std::uint64_t count = std::min(bytes->size() / size, kTextElementsMax);
+  const std::uint64_t count = std::min(bytes.size() / size, kTextElementsMax);
   const std::uint64_t columns =
       header.rank == 0 ? 1 : std::min(header.extent[header.rank - 1], kGridColumnsMax);
   text += "\n";
   for (std::uint64_t i = 0; i < count; ++i)
-    text += fmt::format("{:>14}{}", element_text(dtype, bytes->data() + i * size),
+    text += fmt::format("{:>14}{}", element_text(dtype, bytes.data() + i * size),
                         (i + 1) % columns == 0 || i + 1 == count ? "\n" : " ");
   text += "\n";
   for (std::uint64_t i = 0; i < count; ++i)
     text += fmt::format("{} = {}\n", index_text(header, i),
-                        element_text(dtype, bytes->data() + i * size));
+                        element_text(dtype, bytes.data() + i * size));
   return text;
 }
 
 Expected<std::size_t> write_dump_files(RunCapture& run, const DumpIndex& index,
                                        const std::vector<std::size_t>& chosen,
                                        const std::string& directory, const std::string& format) {
-  if (format != "txt" && format != "npy" && format != "csv")
-    return failure(ErrorKind::kUsage, "--format {}: txt, npy or csv", format);
   std::size_t written = 0;
   for (const std::size_t i : chosen) {
     const DumpEntry& entry = index.entries[i];
@@ -205,27 +190,14 @@ Expected<std::size_t> write_dump_files(RunCapture& run, const DumpIndex& index,
     if (format != "txt" && !entry.is_whole())
       continue;  // there is nothing to write, or not all of it
     const std::string path = file_of(header, directory, format);
-    Expected<void> done;
     if (format == "txt") {
-      const auto text = dump_text(run, entry);
-      if (!text) return tl::unexpected(text.error());
-      auto file = PartFile::create(path);
-      if (!file) return tl::unexpected(file.error());
-      file->write(*text);
-      done = file->finish();
+      TM_TRY(const auto text, dump_text(run, entry));
+      TM_TRY_DO(write_file(path, text));
     } else {
-      const auto array = array_of(run, entry);
-      if (!array) return tl::unexpected(array.error());
-      if (format == "npy") {
-        done = write_npy(path, *array);
-      } else {
-        auto file = PartFile::create(path);
-        if (!file) return tl::unexpected(file.error());
-        file->write(csv_text(header, array->bytes));
-        done = file->finish();
-      }
+      TM_TRY(const auto array, array_of(run, entry));
+      TM_TRY_DO(format == "npy" ? write_npy(path, array)
+                                : write_file(path, csv_text(header, array.bytes)));
     }
-    if (!done) return tl::unexpected(done.error());
     ++written;
   }
   return written;

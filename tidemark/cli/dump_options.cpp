@@ -32,7 +32,7 @@ class SelectParser {
       const auto equals = part.find('=');
       const std::string key = part.substr(0, equals);
       const std::string value = equals == std::string::npos ? "" : part.substr(equals + 1);
-      if (auto taken = take(key, value, part); !taken) return tl::unexpected(taken.error());
+      TM_TRY_DO(take(key, value, part));
       at = comma + 1;
     }
     return rule_;
@@ -51,16 +51,14 @@ class SelectParser {
         "--dump-select {}: '{}' is not kernel=, task=, stage=, role=, arg= or when=", text_, part);
   }
   Expected<void> take_kernel(const std::string& name) {
-    std::string known;
     for (std::size_t i = 0; i < kernels_.size() && i < kDumpKernelsMax; ++i) {
-      known += (known.empty() ? "" : ", ") + kernels_[i];
       if (kernels_[i] != name) continue;
       rule_.kernels = (has_kernel_ ? rule_.kernels : 0) | std::uint64_t{1} << i;
       has_kernel_ = true;
     }
     if (has_kernel_) return {};
     return failure(ErrorKind::kUsage, "--dump-select {}: no kernel {}; there are {}{}", text_, name,
-                   known, did_you_mean(name, kernels_));
+                   joined(kernels_, ", "), did_you_mean(name, kernels_));
   }
   Expected<void> take_tasks(const std::string& value) {
     const auto dots = value.find("..");
@@ -161,9 +159,8 @@ Expected<DumpSelection> plan_dump(const DumpOptions& options,
   if (options.selects.size() > kDumpRulesMax)
     return failure(ErrorKind::kUsage, "--dump-select: at most {} of them", kDumpRulesMax);
   for (const auto& text : options.selects) {
-    const auto rule = SelectParser(text, kernels).parse();
-    if (!rule) return tl::unexpected(rule.error());
-    selection.rules[selection.rule_count++] = *rule;
+    TM_TRY(const auto rule, SelectParser(text, kernels).parse());
+    selection.rules[selection.rule_count++] = rule;
   }
   selection.max_bytes = options.max_bytes;
   selection.scratch_bytes = options.scratch_bytes;

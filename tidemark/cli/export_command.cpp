@@ -15,12 +15,10 @@ struct ExportArgs {
   std::vector<std::string> files;
 };
 
-int export_run(const ExportArgs& args) {
-  const auto directory = resolve_run(args.run);
-  if (!directory) return report_error(directory.error());
-  const auto written = export_files(*directory, args.files);
-  if (!written) return report_error(written.error());
-  for (const auto& path : *written) print("{}\n", path);
+Expected<int> export_run(const ExportArgs& args) {
+  TM_TRY(const auto directory, resolve_run(args.run));
+  TM_TRY(const auto written, export_files(directory, args.files));
+  for (const auto& path : written) print("{}\n", path);
   return 0;
 }
 

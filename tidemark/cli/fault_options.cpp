@@ -4,6 +4,8 @@
 #include <charconv>
 
 #include "tidemark/base/fault_plan.h"
+#include "tidemark/base/human_text.h"
+#include "tidemark/base/nearest_name.h"
 
 namespace tidemark::cli {
 
@@ -26,16 +28,14 @@ Expected<void> arm_fault(const std::string& text) {
     const auto [rest, code] = std::from_chars(text.data() + colon + 1, end, count);
     if (code != std::errc() || rest != end || count == 0) what = FaultAction::kNone;
   }
-  std::string known;
   for (std::uint32_t i = 0; i < kFaultPointCount; ++i) {
-    known += (i == 0 ? "" : ", ") + std::string(kFaultPointNames[i]);
     if (point != kFaultPointNames[i] || what == FaultAction::kNone) continue;
     fault_plan.arm(static_cast<FaultPoint>(i), what, count);
     return {};
   }
   return failure(ErrorKind::kUsage,
-                 "--inject {}: it is crash|kill|hang|stop@POINT:N, and the points are {}", text,
-                 known);
+                 "--inject {}: it is crash|kill|hang|stop@POINT:N, and the points are {}{}", text,
+                 joined(kFaultPointNames, ", "), did_you_mean(point, kFaultPointNames));
 }
 
 }  // namespace tidemark::cli

@@ -29,35 +29,30 @@ Expected<std::string> read_file(const std::string& path) {
   return text.str();
 }
 
-int show(const HangArgs& args) {
-  const auto directory = resolve_run(args.run);
-  if (!directory) return report_error(directory.error());
+Expected<int> show(const HangArgs& args) {
+  TM_TRY(const auto directory, resolve_run(args.run));
   // The capture knows more than the files and may have been recovered since.
   std::error_code code;
-  if (std::filesystem::exists(*directory + "/" + kCaptureFile, code)) {
-    auto run = RunCapture::open(*directory);
-    if (!run) return report_error(run.error());
-    if (const auto state = run->hang()) {
-      const HangReport report = make_hang_report(*state, &*run);
-      const auto put = write_hang_files(report, *directory);
+  if (std::filesystem::exists(directory + "/" + kCaptureFile, code)) {
+    TM_TRY(auto run, RunCapture::open(directory));
+    if (const auto state = run.hang()) {
+      const HangReport report = make_hang_report(*state, &run);
       // A run that may not be written to shows what is there.
-      if (!put && !std::filesystem::exists(*directory + "/hang.txt", code))
-        return report_error(put.error());
+      if (auto put = write_hang_files(report, directory);
+          !put && !std::filesystem::exists(directory + "/hang.txt", code))
+        return tl::unexpected(put.error());
     }
   }
-  const std::string file = *directory + (args.json ? "/hang.json" : "/hang.txt");
+  const std::string file = directory + (args.json ? "/hang.json" : "/hang.txt");
   if (!std::filesystem::exists(file, code)) {
-    const auto report = read_run_report(*directory);
-    if (!report) return report_error(report.error());
+    TM_TRY(const auto report, read_run_report(directory));
     const char* next =
-        report->status == "running" ? " (see 'tidemark top', or 'tidemark recover')" : "";
-    return report_error(Error{.kind = ErrorKind::kUsage,
-                              .message = fmt::format("{}: nothing hung; its status is '{}'{}",
-                                                     *directory, report->status, next)});
+        report.status == "running" ? " (see 'tidemark top', or 'tidemark recover')" : "";
+    return failure(ErrorKind::kUsage, "{}: nothing hung; its status is '{}'{}", directory,
+                   report.status, next);
   }
-  const auto text = read_file(file);
-  if (!text) return report_error(text.error());
-  print_text(*text);
+  TM_TRY(const auto text, read_file(file));
+  print_text(text);
   return 0;
 }
 

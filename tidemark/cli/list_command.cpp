@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "tidemark/base/human_text.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/device/cuda/cuda_program.h"
@@ -37,10 +38,7 @@ int print_all() {
   print("workloads\n");
   for (const auto& workload : registered_workloads()) {
     print("  {:<20} {}\n", workload.name, workload.description);
-    std::string cases;
-    for (const auto& one : workload.cases)
-      cases += fmt::format("{}{}", cases.empty() ? "" : ", ", one.name);
-    print("  {:<20} cases: {}\n", "", cases);
+    print("  {:<20} cases: {}\n", "", joined(workload.cases, ", ", {}, &WorkloadCase::name));
   }
   print("\nplatforms (-p)\n");
   for (const auto& platform : platforms())

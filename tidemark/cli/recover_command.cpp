@@ -31,9 +31,8 @@ struct RecoverArgs {
   std::uint64_t export_limit = kExportLimitDefault;
 };
 
-int recover(const RecoverArgs& args) {
-  const auto directory = resolve_run(args.run);
-  if (!directory) return report_error(directory.error());
+Expected<int> recover(const RecoverArgs& args) {
+  TM_TRY(const auto directory, resolve_run(args.run));
   RecoverOptions options{.host_is_gone = args.host_is_gone,
                          .sync = !args.no_sync,
                          .capture_limit = args.capture_limit};
@@ -42,14 +41,13 @@ int recover(const RecoverArgs& args) {
         path, report,
         {.limit = args.export_limit, .only_on_request = exports_on_request(report.workload)});
   };
-  const auto result = recover_run(*directory, options);
-  if (!result) return report_error(result.error());
-  if (result->already_complete)
-    print("{} is complete ({}); nothing to recover\n", *directory, result->report.status);
-  else if (!result->incomplete)
-    print_text(summarize(result->report, *directory));
-  if (!result->file_error.empty()) print_error("tidemark: {}\n", result->file_error);
-  return result->exit_code;
+  TM_TRY(const auto result, recover_run(directory, options));
+  if (result.already_complete)
+    print("{} is complete ({}); nothing to recover\n", directory, result.report.status);
+  else if (!result.incomplete)
+    print_text(summarize(result.report, directory));
+  if (!result.file_error.empty()) print_error("tidemark: {}\n", result.file_error);
+  return result.exit_code;
 }
 
 const char* state_of(const StaleRegion& region) {
@@ -146,12 +144,12 @@ void add_recover_command(Command& program) {
                  "A fault for tests: kill@recovery:N, kill@export:N, kill@report, "
                  "capture_limit=N (bytes of a full disk)");
   add_file_mode_option(command);
-  command.run = [args] {
+  command.run = [args]() -> Expected<int> {
     constexpr std::string_view kLimit = "capture_limit=";
     if (args->inject.starts_with(kLimit))
       args->capture_limit = std::strtoull(args->inject.c_str() + kLimit.size(), nullptr, 10);
     else if (!args->inject.empty())
-      if (auto armed = arm_fault(args->inject); !armed) return report_error(armed.error());
+      TM_TRY_DO(arm_fault(args->inject));
     return args->list || args->clean ? list_and_clean(*args) : recover(*args);
   };
 }

@@ -156,9 +156,8 @@ Expected<ReplayTask> build(RunCapture& run, const Captured& captured, const ArgI
     task.tensors.push_back(tensor);
     task.memory.resize(next + round_up(header.logical_bytes, std::uint64_t{64}));
     if (captured.before.contains(arg)) {
-      const auto bytes = load_payload(run, entry);
-      if (!bytes) return tl::unexpected(bytes.error());
-      std::memcpy(task.memory.data() + next, bytes->data(), bytes->size());
+      TM_TRY(const auto bytes, load_payload(run, entry));
+      std::memcpy(task.memory.data() + next, bytes.data(), bytes.size());
     }
     next = task.memory.size();
   }
@@ -168,30 +167,29 @@ Expected<ReplayTask> build(RunCapture& run, const Captured& captured, const ArgI
 // True: the same bytes.
 Expected<bool> compare(RunCapture& run, const ReplayTask& task, std::uint32_t arg,
                        const DumpEntry& entry) {
-  const auto captured = load_payload(run, entry);
-  if (!captured) return tl::unexpected(captured.error());
+  TM_TRY(const auto captured, load_payload(run, entry));
   const auto dtype = static_cast<DType>(entry.header.dtype);
   const std::uint64_t size = dtype_bytes(dtype);
   const auto* made =
       reinterpret_cast<const unsigned char*>(task.memory.data()) + task.tensors[arg].view.buffer;
   std::uint64_t differing = 0, first = 0;
-  for (std::uint64_t i = 0; (i + 1) * size <= captured->size(); ++i)
-    if (std::memcmp(captured->data() + i * size, made + i * size, size) != 0 && differing++ == 0)
+  for (std::uint64_t i = 0; (i + 1) * size <= captured.size(); ++i)
+    if (std::memcmp(captured.data() + i * size, made + i * size, size) != 0 && differing++ == 0)
       first = i;
   if (differing == 0) {
     print("  argument {}: {} elements, the same bytes{}\n", arg,
-          with_commas(captured->size() / size),
+          with_commas(captured.size() / size),
           entry.stats.nan > 0 ? fmt::format(", {} NaN", entry.stats.nan) : "");
     return true;
   }
   print("  argument {}: {} elements differ, first [{}]: captured {}, replayed {}\n", arg,
-        with_commas(differing), first, element_text(dtype, captured->data() + first * size),
+        with_commas(differing), first, element_text(dtype, captured.data() + first * size),
         element_text(dtype, made + first * size));
   return false;
 }
 
-int run_and_compare(RunCapture& run, const WorkloadEntry& workload, ReplayTask& task,
-                    const Captured& captured) {
+Expected<int> run_and_compare(RunCapture& run, const WorkloadEntry& workload, ReplayTask& task,
+                              const Captured& captured) {
   workload.replay(task);
   if (captured.after.empty() && !captured.stopped.empty()) {
     print("NOT reproduced: the kernel returned; in the run it did not\n");
@@ -200,9 +198,8 @@ int run_and_compare(RunCapture& run, const WorkloadEntry& workload, ReplayTask& 
   bool same = true;
   for (const auto& [arg, entry] : captured.after) {
     if (!entry->is_tensor() || arg >= task.tensors.size()) continue;
-    const auto equal = compare(run, task, arg, *entry);
-    if (!equal) return report_error(equal.error());
-    same = same && *equal;
+    TM_TRY(const auto equal, compare(run, task, arg, *entry));
+    same = same && equal;
   }
   print("{}\n", same ? "reproduced" : "NOT reproduced");
   return same ? 0 : 1;
@@ -211,16 +208,17 @@ int run_and_compare(RunCapture& run, const WorkloadEntry& workload, ReplayTask& 
 // In a process of its own: a kernel that crashes or never returns, perhaps on purpose, ends only
 // that one.
 template <class Run>
-int run_apart(std::uint32_t timeout_ms, const Run& run) {
+Expected<int> run_apart(std::uint32_t timeout_ms, const Run& run) {
   flush();
   const pid_t child = ::fork();
-  if (child < 0) return report_error(file_failure("start a process for", "the kernel").value());
+  if (child < 0) return file_failure("start a process for", "the kernel");
   if (child == 0) {
     const itimerval limit{
         .it_interval = {},
         .it_value = {.tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000}};
     ::setitimer(ITIMER_REAL, &limit, nullptr);  // 0: none
-    const int exit_code = run();
+    const Expected<int> result = run();
+    const int exit_code = result ? *result : report_error(result.error());
     flush();
     ::_exit(exit_code);
   }
@@ -228,40 +226,29 @@ int run_apart(std::uint32_t timeout_ms, const Run& run) {
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   if (WTERMSIG(status) == SIGALRM)
-    return report_error({ErrorKind::kDevice, fmt::format("the kernel did not return within {} ms "
-                                                         "(--timeout-ms)",
-                                                         timeout_ms)});
-  return report_error(
-      {ErrorKind::kDevice, fmt::format("the kernel crashed again: signal {}", WTERMSIG(status))});
+    return failure(ErrorKind::kDevice, "the kernel did not return within {} ms (--timeout-ms)",
+                   timeout_ms);
+  return failure(ErrorKind::kDevice, "the kernel crashed again: signal {}", WTERMSIG(status));
 }
 
-int replay(const ReplayArgs& args) {
-  const auto directory = resolve_run(args.run);
-  if (!directory) return report_error(directory.error());
-  auto run = RunCapture::open(*directory);
-  if (!run) return report_error(run.error());
-  const auto index = read_dump(*run);
-  if (!index) return report_error(index.error());
+Expected<int> replay(const ReplayArgs& args) {
+  TM_TRY(const auto directory, resolve_run(args.run));
+  TM_TRY(auto run, RunCapture::open(directory));
+  TM_TRY(const auto index, read_dump(run));
   const auto task = parse_task(args.task);
   if (!task)
-    return report_error(
-        {ErrorKind::kUsage, fmt::format("--task {}: not a task; write it as r1t42", args.task)});
-  const std::string& name = run->description().run.workload;
+    return failure(ErrorKind::kUsage, "--task {}: not a task; write it as r1t42", args.task);
+  const std::string& name = run.description().run.workload;
   const WorkloadEntry* workload = find_registered_workload(name);
   if (workload == nullptr)
-    return report_error({ErrorKind::kUsage, fmt::format("this program has no workload {}", name)});
-  const auto captured = find_task(*index, *task, args.task);
-  if (!captured) return report_error(captured.error());
-  const auto declared = arguments_of(*workload, captured->any());
-  if (!declared) return report_error(declared.error());
-  if (auto complete = check_complete(*captured, *declared); !complete)
-    return report_error(complete.error());
-  auto built = build(*run, *captured, *declared);
-  if (!built) return report_error(built.error());
-  print("{} {} again, on what it read\n", task_text(*task),
-        dump_kernel_name(*run, captured->any()));
+    return failure(ErrorKind::kUsage, "this program has no workload {}", name);
+  TM_TRY(const auto captured, find_task(index, *task, args.task));
+  TM_TRY(const auto declared, arguments_of(*workload, captured.any()));
+  TM_TRY_DO(check_complete(captured, declared));
+  TM_TRY(auto built, build(run, captured, declared));
+  print("{} {} again, on what it read\n", task_text(*task), dump_kernel_name(run, captured.any()));
   return run_apart(args.timeout_ms,
-                   [&] { return run_and_compare(*run, *workload, *built, *captured); });
+                   [&] { return run_and_compare(run, *workload, built, captured); });
 }
 
 }  // namespace

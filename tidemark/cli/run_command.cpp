@@ -27,25 +27,23 @@ void show_progress(const RunProgress& progress) {
   flush(Stream::kError);
 }
 
-int run(const RunOptions& options) {
-  auto request = make_request(options);
-  if (!request) return report_error(request.error());
-  if (request->isolation == Isolation::kProcess)
-    if (auto started = Supervisor::start(); !started) return report_error(started.error());
+Expected<int> run(const RunOptions& options) {
+  TM_TRY(auto request, make_request(options));
+  if (request.isolation == Isolation::kProcess) TM_TRY_DO(Supervisor::start());
   const ExportOptions exports{.limit = options.export_limit,
-                              .only_on_request = exports_on_request(request->workload)};
-  request->export_artifacts = [exports](const std::string& directory, RunReport& report) {
+                              .only_on_request = exports_on_request(request.workload)};
+  request.export_artifacts = [exports](const std::string& directory, RunReport& report) {
     return export_automatically(directory, report, exports);
   };
   const bool live = ::isatty(STDERR_FILENO) == 1 && !options.json;
-  if (live) request->on_progress = show_progress;
-  request->on_notice = [live](const std::string& text) {
+  if (live) request.on_progress = show_progress;
+  request.on_notice = [live](const std::string& text) {
     if (live) print_raw("\r\x1b[K", Stream::kError);
     print_error("tidemark: {}\n", text);
   };
-  const auto result = run_session(*request);
+  const auto result = run_session(request);
   if (live) print_raw("\r\x1b[K", Stream::kError);
-  if (!result) return report_error(result.error());
+  if (!result) return tl::unexpected(result.error());
   if (result->keeps_region)
     print_text(summarize_kept(result->report));
   else if (options.json)

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "tidemark/base/human_text.h"
 #include "tidemark/base/nearest_name.h"
 #include "tidemark/cli/fault_options.h"
 #include "tidemark/schema/stream_registry.h"
@@ -24,11 +25,10 @@ Expected<Overflow> parse_overflow(const std::string& text, const std::string& fl
 Expected<void> parse_policies(const std::vector<std::string>& policies, RunRequest& request) {
   for (const auto& text : policies) {
     const auto equals = text.find('=');
-    const auto overflow =
-        parse_overflow(equals == std::string::npos ? text : text.substr(equals + 1), text);
-    if (!overflow) return tl::unexpected(overflow.error());
+    TM_TRY(const auto overflow,
+           parse_overflow(equals == std::string::npos ? text : text.substr(equals + 1), text));
     if (equals == std::string::npos) {
-      request.policy = *overflow;
+      request.policy = overflow;
       continue;
     }
     const StreamInfo* stream = find_stream(text.substr(0, equals));
@@ -36,7 +36,7 @@ Expected<void> parse_policies(const std::vector<std::string>& policies, RunReque
       return failure(ErrorKind::kUsage, "--policy {}: no stream {}; see 'tidemark list'{}", text,
                      text.substr(0, equals),
                      did_you_mean(text.substr(0, equals), kStreams, &StreamInfo::name));
-    request.stream_policy[stream->id] = *overflow;
+    request.stream_policy[stream->id] = overflow;
   }
   return {};
 }
@@ -53,7 +53,7 @@ Expected<void> parse_injections(const std::vector<std::string>& faults, RunReque
   DrainInjection& inject = request.inject;
   for (const auto& fault : faults) {
     if (fault.find('@') != std::string::npos) {
-      if (auto armed = arm_fault(fault); !armed) return armed;
+      TM_TRY_DO(arm_fault(fault));
       continue;
     }
     const auto equals = fault.find('=');
@@ -68,12 +68,11 @@ Expected<void> parse_injections(const std::vector<std::string>& faults, RunReque
                      "--inject {}: known faults are drain_pause_ms=N, drain_slow=N, drain_stop, "
                      "no_hold, capture_limit=N and ACTION@POINT:N",
                      fault);
-    const auto number = parse_number(value, fault);
-    if (!number) return tl::unexpected(number.error());
+    TM_TRY(const auto number, parse_number(value, fault));
     if (name == "capture_limit")
-      request.capture_limit = *number;
+      request.capture_limit = number;
     else
-      (name == "drain_pause_ms" ? inject.pause_ms : inject.slow_us) = *number;
+      (name == "drain_pause_ms" ? inject.pause_ms : inject.slow_us) = number;
   }
   return {};
 }
@@ -112,13 +111,10 @@ void bind_recorder_options(Command& command, RunOptions& options) {
 // The case that is asked for, by name; the first one if none is.
 Expected<std::string> choose_case(const RunOptions& options, const WorkloadEntry& workload) {
   if (options.case_name.empty()) return workload.cases.front().name;
-  std::string known;
-  for (const auto& candidate : workload.cases) {
+  for (const auto& candidate : workload.cases)
     if (candidate.name == options.case_name) return candidate.name;
-    known += (known.empty() ? "" : ", ") + candidate.name;
-  }
   return failure(ErrorKind::kUsage, "--case {}: {} has the cases {}{}", options.case_name,
-                 workload.name, known,
+                 workload.name, joined(workload.cases, ", ", {}, &WorkloadCase::name),
                  did_you_mean(options.case_name, workload.cases, &WorkloadCase::name));
 }
 
@@ -139,35 +135,32 @@ Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, const WorkloadEnt
                    "--platform {}: the task runtime runs on simulated platforms; on CUDA there is "
                    "synthetic_producer",
                    options.platform);
-  auto config = plan_runtime(options.runtime, *request.platform);
-  if (!config) return tl::unexpected(config.error());
-  if (workload.device_builds && config->build == BuildKind::kHostBuild)
+  TM_TRY(auto config, plan_runtime(options.runtime, *request.platform));
+  if (workload.device_builds && config.build == BuildKind::kHostBuild)
     return failure(ErrorKind::kUsage,
                    "--runtime host_build_graph: {} goes wrong where its orchestration runs, which "
                    "would be this process",
                    workload.name);
   const std::uint32_t op_ms = request.op_timeout_ms.value_or(request.platform->op_timeout_ms);
-  if (op_ms > 0 && config->task_timeout_ms >= op_ms)
+  if (op_ms > 0 && config.task_timeout_ms >= op_ms)
     return failure(ErrorKind::kUsage,
                    "--op-timeout-ms {}: must be more than --scheduler-timeout-ms {}, or it would "
                    "hide which task hangs",
-                   op_ms, config->task_timeout_ms);
-  if (auto checked = check_streams(options.streams); !checked)
-    return tl::unexpected(checked.error());
-  config->streams = options.streams;
-  config->streams.edges = options.streams.edges > 0 ? 1 : 0;  // a flag may be given twice
-  config->streams.scopes = options.streams.scopes > 0 ? 1 : 0;
-  const auto dump = plan_dump(options.dump, workload.kernels);
-  if (!dump) return tl::unexpected(dump.error());
-  config->dump = *dump;
-  config->streams.dump = dump->on() ? 1 : 0;
+                   op_ms, config.task_timeout_ms);
+  TM_TRY_DO(check_streams(options.streams));
+  config.streams = options.streams;
+  config.streams.edges = options.streams.edges > 0 ? 1 : 0;  // a flag may be given twice
+  config.streams.scopes = options.streams.scopes > 0 ? 1 : 0;
+  TM_TRY(const auto dump, plan_dump(options.dump, workload.kernels));
+  config.dump = dump;
+  config.streams.dump = dump.on() ? 1 : 0;
   request.runtime = options.runtime.runtime;
   WorkloadLaunch launch;
   launch.program = workload.name;
   launch.kernels = workload.kernels;
-  launch.lanes = runtime_lanes(*config);
+  launch.lanes = runtime_lanes(config);
   launch.runtime =
-      workload.plan({.case_name = request.case_name, .seed = request.seed, .config = *config});
+      workload.plan({.case_name = request.case_name, .seed = request.seed, .config = config});
   launch.args.resize(sizeof(RuntimeConfig));
   std::memcpy(launch.args.data(), &launch.runtime->config, sizeof(RuntimeConfig));
   return launch;
@@ -183,7 +176,7 @@ void bind_run_options(Command& command, RunOptions& options) {
   command.option("--isolation", &options.isolation,
                  "process: the device is a process of its own; thread: for sanitizers and "
                  "debuggers",
-                 kShowsDefault);
+                 {.shows_default = true, .one_of = {"process", "thread"}});
   command.option("--seed", &options.seed, "Seed of everything random", kShowsDefault);
   command.flag("--json", &options.json, "Print run.json instead of the summary");
   command.option("--output-prefix", &options.output_prefix,
@@ -206,31 +199,23 @@ Expected<RunRequest> make_request(const RunOptions& options) {
   if (workload == nullptr)
     return failure(ErrorKind::kUsage, "no workload {}; see 'tidemark list'{}", options.workload,
                    did_you_mean(options.workload, registered_workloads(), &WorkloadEntry::name));
-  const auto case_name = choose_case(options, *workload);
-  if (!case_name) return tl::unexpected(case_name.error());
+  TM_TRY(const auto case_name, choose_case(options, *workload));
   RunRequest request = options.request;
   request.platform = find_platform(options.platform);
   if (request.platform == nullptr)
     return failure(ErrorKind::kUsage, "--platform {}: no such platform; see 'tidemark list'{}",
                    options.platform, did_you_mean(options.platform, platforms(), &Platform::name));
   request.device = options.device;
-  if (options.isolation != "process" && options.isolation != "thread")
-    return failure(ErrorKind::kUsage, "--isolation {}: process or thread{}", options.isolation,
-                   did_you_mean(options.isolation, std::array{"process", "thread"}));
   request.isolation = options.isolation == "thread" ? Isolation::kThread : Isolation::kProcess;
   request.workload = options.workload;
-  request.case_name = *case_name;
+  request.case_name = case_name;
   request.seed = options.seed;
   request.force = options.force;
   request.check_results = !options.no_check;
-  if (auto parsed = parse_policies(options.policies, request); !parsed)
-    return tl::unexpected(parsed.error());
-  if (auto parsed = parse_injections(options.injections, request); !parsed)
-    return tl::unexpected(parsed.error());
-  auto launch = workload->plan ? plan_tasks(options, *workload, request)
-                               : plan_without_tasks(options, request);
-  if (!launch) return tl::unexpected(launch.error());
-  request.launch = std::move(*launch);
+  TM_TRY_DO(parse_policies(options.policies, request));
+  TM_TRY_DO(parse_injections(options.injections, request));
+  TM_TRY(request.launch, workload->plan ? plan_tasks(options, *workload, request)
+                                        : plan_without_tasks(options, request));
   request.output_dir = options.output_prefix;
   request.sync = !options.no_sync;
   return request;

@@ -55,9 +55,9 @@ Expected<void> apply(const RingSetting& setting, const std::string& flag_text,
   std::vector<std::uint64_t> values;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t comma = std::min(text.find(',', at), text.size());
-    const auto value = parse_size(std::string_view(text).substr(at, comma - at), what, setting);
-    if (!value) return tl::unexpected(value.error());
-    values.push_back(*value);
+    TM_TRY(const auto value,
+           parse_size(std::string_view(text).substr(at, comma - at), what, setting));
+    values.push_back(value);
     at = comma + 1;
   }
   if (values.size() != 1 && values.size() != kRingCount)

@@ -72,27 +72,24 @@ void print_verdict(const RunCapture& run, const ScopeReport& report) {
     print("  (how many dependency entries are needed depends on how fast producers are)\n");
 }
 
-int show(const ScopesArgs& args) {
-  const auto directory = resolve_run(args.run);
-  if (!directory) return report_error(directory.error());
-  auto run = RunCapture::open(*directory);
-  if (!run) return report_error(run.error());
-  const auto report = report_scopes(*run);
-  if (!report) return report_error(report.error());
+Expected<int> show(const ScopesArgs& args) {
+  TM_TRY(const auto directory, resolve_run(args.run));
+  TM_TRY(auto run, RunCapture::open(directory));
+  TM_TRY(const auto report, report_scopes(run));
   std::uint64_t scopes = 0;
-  for (const auto& site : report->sites) scopes += site.count;
-  print("{}: {} on {}, {} scope{} from {} site{}\n", *directory, run->description().run.workload,
-        run->description().run.platform, with_commas(scopes), scopes == 1 ? "" : "s",
-        report->sites.size(), report->sites.size() == 1 ? "" : "s");
-  if (report->dropped > 0)
+  for (const auto& site : report.sites) scopes += site.count;
+  print("{}: {} on {}, {} scope{} from {} site{}\n", directory, run.description().run.workload,
+        run.description().run.platform, with_commas(scopes), scopes == 1 ? "" : "s",
+        report.sites.size(), report.sites.size() == 1 ? "" : "s");
+  if (report.dropped > 0)
     print("  {} boundaries are missing; the figures are of what is there\n",
-          with_commas(report->dropped));
-  if (report->unfinished > 0)
-    print("  {} scope{} had begun and not ended\n", report->unfinished,
-          report->unfinished == 1 ? "" : "s");
-  print_sites(*report, args.top);
-  print_resources(*report);
-  print_verdict(*run, *report);
+          with_commas(report.dropped));
+  if (report.unfinished > 0)
+    print("  {} scope{} had begun and not ended\n", report.unfinished,
+          report.unfinished == 1 ? "" : "s");
+  print_sites(report, args.top);
+  print_resources(report);
+  print_verdict(run, report);
   return 0;
 }
 

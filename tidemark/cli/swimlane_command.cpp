@@ -94,34 +94,29 @@ void print_starvation(const std::vector<Starvation>& found) {
           us(starved.wall_ns), us(starved.core_ns), starved.share * 100);
 }
 
-int show(const SwimlaneArgs& args) {
-  const auto directory = resolve_run(args.run);
-  if (!directory) return report_error(directory.error());
-  auto run = RunCapture::open(*directory);
-  if (!run) return report_error(run.error());
-  const auto timeline = read_timeline(*run, args.slowest);
-  if (!timeline) return report_error(timeline.error());
-  print("{}: {} on {}, {} blocks of tasks\n", *directory, run->description().run.workload,
-        run->description().run.platform, with_commas(timeline->rows));
-  if (const auto missing = run->missing(StreamId::kSwimlane); missing && *missing > 0)
+Expected<int> show(const SwimlaneArgs& args) {
+  TM_TRY(const auto directory, resolve_run(args.run));
+  TM_TRY(auto run, RunCapture::open(directory));
+  TM_TRY(const auto timeline, read_timeline(run, args.slowest));
+  print("{}: {} on {}, {} blocks of tasks\n", directory, run.description().run.workload,
+        run.description().run.platform, with_commas(timeline.rows));
+  if (const auto missing = run.missing(StreamId::kSwimlane); missing && *missing > 0)
     print("  {} span records are missing; the figures are of what is there\n",
           with_commas(*missing));
-  print_kernels(*timeline);
-  print_cores(*timeline);
-  print_slowest(*run, *timeline);
-  if (run->has(StreamId::kEdges) && run->runtime()) {
-    const auto graph = TaskGraph::load(*run);
-    if (!graph) return report_error(graph.error());
-    const GraphTimes times = join_times(*run, *graph);
-    print_path(*run, *graph, find_critical_path(*run->runtime(), run->clock(), *graph, times),
+  print_kernels(timeline);
+  print_cores(timeline);
+  print_slowest(run, timeline);
+  if (run.has(StreamId::kEdges) && run.runtime()) {
+    TM_TRY(const auto graph, TaskGraph::load(run));
+    const GraphTimes times = join_times(run, graph);
+    print_path(run, graph, find_critical_path(*run.runtime(), run.clock(), graph, times),
                args.steps);
-    print_starvation(find_starvation(*run->runtime(), run->clock(), *graph, times));
+    print_starvation(find_starvation(*run.runtime(), run.clock(), graph, times));
   } else {
     print("\nCritical path and starvation need the graph: run with --enable-dep-gen\n");
   }
   if (args.perfetto.empty()) return 0;
-  if (auto written = write_perfetto_trace(*run, args.perfetto); !written)
-    return report_error(written.error());
+  TM_TRY_DO(write_perfetto_trace(run, args.perfetto));
   print("\n{}: open it at https://ui.perfetto.dev\n", args.perfetto);
   return 0;
 }

@@ -235,7 +235,7 @@ std::string render_json(const LiveRun& run, const LiveView& view, const Rates& r
   return {buffer.GetString(), buffer.GetSize()};
 }
 
-int watch(const TopArgs& args) {
+Expected<int> watch(const TopArgs& args) {
   const auto directory = resolve_run(args.run);
   if (!directory) return report_error(directory.error());
   auto run = LiveRun::attach(*directory);

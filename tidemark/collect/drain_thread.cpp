@@ -32,13 +32,6 @@ constexpr std::uint32_t kSleepMaxUs = 2000;
 constexpr std::uint32_t kLongIdlePasses = 400;  // about a tenth of a second of nothing
 constexpr std::uint32_t kLongSleepUs = 5000;
 
-std::uint64_t thread_cpu_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
-
 }  // namespace
 
 DrainThread::DrainThread(Drainer* drainer, std::uint32_t index, LaneRange range)
@@ -120,7 +113,7 @@ void DrainThread::run() {
     (moved ? stats_.busy_ns : stats_.idle_ns) += now_ns - last_ns;
     last_ns = now_ns;
   }
-  stats_.cpu_ns = thread_cpu_ns();
+  stats_.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void DrainThread::idle_wait(std::uint32_t idle_passes) {
@@ -237,13 +230,10 @@ bool DrainThread::learn_plan(Lane& lane) {
   if (lane.plan.stream != 0) return true;
   const LanePlan plan =
       read_lane_plan(*drainer_->port_, drainer_->plan_->layout, lane.exchange.lane());
-  const StreamInfo* stream = find_stream(static_cast<StreamId>(plan.stream));
   const bool circulates = plan.overflow == static_cast<std::uint16_t>(Overflow::kWait) ||
                           plan.overflow == static_cast<std::uint16_t>(Overflow::kDrop);
-  if (stream == nullptr || !circulates || plan.reserved_page_count != 0 ||
-      plan.record_bytes < stream->record_bytes || plan.record_bytes % kQuantumBytes != 0 ||
-      (plan.record_bytes == 0) != (stream->record_bytes == 0) ||
-      plan.record_bytes > drainer_->plan_->layout.payload_bytes()) {
+  if (!circulates || plan.reserved_page_count != 0 ||
+      !is_known_lane(plan, drainer_->plan_->layout.payload_bytes())) {
     stats_.faults.add(PageFault::kUnknownLane);
     return false;
   }
@@ -349,7 +339,7 @@ void DrainThread::hand(Lane& lane, PageIndex page) {
   lane.exchange.hand(page);
 }
 
-// Busy lanes share the pool evenly; one alone leaves half of it for who comes next.
+// Busy lanes share the pool evenly; one alone leaves half of it for the next.
 std::uint64_t DrainThread::fair_share() const {
   const std::uint64_t pool_pages = drainer_->pool_.page_count();
   const std::uint64_t active =

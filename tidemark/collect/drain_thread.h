@@ -46,7 +46,7 @@ class DrainThread {
     Lane(LaneExchange lane_exchange, const LanePlan& lane_plan)
         : exchange(lane_exchange), plan(lane_plan) {}
 
-    std::atomic<bool> held{false};  // somebody visits: exchange and plan are his
+    std::atomic<bool> held{false};  // by the visiting thread, which owns exchange and plan
     LaneExchange exchange;
     LanePlan plan;
     std::atomic<std::uint64_t> received{0};  // of exchange, to look at without visiting
@@ -56,7 +56,7 @@ class DrainThread {
     std::uint64_t last_active_pass = 0;      // the owner's
   };
 
-  // How a lane is visited: from how many waiting pages on, and whether to wait for who holds it.
+  // How a lane is visited: from how many waiting pages on, and whether to wait for the thread that holds it.
   struct Visit {
     std::uint64_t least_pages = 1;
     bool waits = false;
@@ -88,7 +88,7 @@ class DrainThread {
   std::uint64_t full_pages_ = 0;  // found in this pass
   DrainStats stats_;
   std::uint64_t delivered_ns_ = 0;  // when the last page was in the sink
-  std::uint64_t told_ns_ = 0;       // when the producers were last told
+  std::uint64_t told_ns_ = 0;       // when the producers last saw progress
   bool injected_ = false;
   bool hands_pages_ = true;  // not once it finishes: a producer without end must not keep it busy
 

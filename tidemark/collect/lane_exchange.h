@@ -47,7 +47,7 @@ class LaneExchange {
   }
 
   // Asks for the next page's header and first records while the one before is still being copied:
-  // they stand in the producer's cache and would be waited for.
+  // they are in the producer's cache, and reading them would wait for it.
   void prefetch_next() const {
     if (held() == 0 || port_->in_place(0) == nullptr) return;
     // pairs with [page sent]

@@ -44,7 +44,7 @@ Leftovers collect_leftovers(const RegionPort& port, const RegionPlan& plan,
 // How many bytes of a page's payload a record or a fragment left a trace in. Nobody writes it.
 std::uint64_t readable_bytes(const RegionPort& port, const RegionPlan& plan, PageIndex page);
 
-// The plan as the region itself tells it, for a process that did not make it. Checked.
+// The plan as the region itself has it, for a process that did not make it. Checked.
 Expected<RegionPlan> read_plan(const RegionPort& port, const std::string& path);
 
 }  // namespace tidemark

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "tidemark/base/check.h"
-#include "tidemark/base/uninterrupted.h"
+#include "tidemark/base/whole_io.h"
 
 namespace tidemark {
 
@@ -16,9 +16,7 @@ Expected<RegionPort> RegionPort::open(const RegionFile& file, Transport transpor
   port.bytes_ = file.bytes;
   port.fd_ = file.fd.get();
   if (transport != Transport::kCopied) {
-    auto mapping = map_region(file.fd.get(), file.path, file.bytes);
-    if (!mapping) return tl::unexpected(mapping.error());
-    port.mapping_ = std::move(*mapping);
+    TM_TRY(port.mapping_, map_region(file.fd.get(), file.path, file.bytes));
     port.base_ = static_cast<unsigned char*>(port.mapping_.base());
   }
   return port;
@@ -49,25 +47,17 @@ std::uint32_t RegionPort::load32(std::uint64_t offset) const {
   return value;
 }
 
-void RegionPort::store(std::uint64_t offset, std::uint64_t value) {
-  TM_CHECK(offset + 8 <= bytes_);
+template <class Word>
+void RegionPort::store_word(std::uint64_t offset, Word value) {
+  TM_CHECK(offset + sizeof(Word) <= bytes_);
   if (base_ != nullptr)  // caller's label
-    reinterpret_cast<SharedWord<std::uint64_t>*>(base_ + offset)->store_release(value);
+    reinterpret_cast<SharedWord<Word>*>(base_ + offset)->store_release(value);
   else
-    TM_CHECK(uninterrupted([&] {
-               return ::pwrite(fd_, &value, sizeof(value), static_cast<off_t>(offset));
-             }) == sizeof(value));
+    TM_CHECK(write_at(fd_, offset, &value, sizeof(value)));
 }
 
-void RegionPort::store32(std::uint64_t offset, std::uint32_t value) {
-  TM_CHECK(offset + 4 <= bytes_);
-  if (base_ != nullptr)  // caller's label
-    reinterpret_cast<SharedWord<std::uint32_t>*>(base_ + offset)->store_release(value);
-  else
-    TM_CHECK(uninterrupted([&] {
-               return ::pwrite(fd_, &value, sizeof(value), static_cast<off_t>(offset));
-             }) == sizeof(value));
-}
+void RegionPort::store(std::uint64_t offset, std::uint64_t value) { store_word(offset, value); }
+void RegionPort::store32(std::uint64_t offset, std::uint32_t value) { store_word(offset, value); }
 
 bool RegionPort::read(std::uint64_t offset, void* to, std::uint64_t size) const {
   TM_CHECK(offset % 8 == 0 && size % 8 == 0 && size <= bytes_ && offset <= bytes_ - size);
@@ -87,19 +77,12 @@ bool RegionPort::read(std::uint64_t offset, void* to, std::uint64_t size) const 
 }
 
 bool RegionPort::copy_out(std::uint64_t offset, void* to, std::uint64_t size) const {
-  auto* bytes = static_cast<unsigned char*>(to);
-  std::uint64_t done = 0;
-  while (done < size) {
-    const ssize_t got = uninterrupted(
-        [&] { return ::pread(fd_, bytes + done, size - done, static_cast<off_t>(offset + done)); });
-    if (got <= 0) {
-      read_error_.code.store(got == 0 ? EIO : errno, std::memory_order_relaxed);
-      break;
-    }
-    done += static_cast<std::uint64_t>(got);
-  }
-  std::memset(bytes + done, 0, size - done);
-  return done == size;
+  const ssize_t got = read_at(fd_, offset, to, size);
+  const std::uint64_t done = got < 0 ? 0 : static_cast<std::uint64_t>(got);
+  if (done == size) return true;
+  read_error_.code.store(got < 0 ? errno : EIO, std::memory_order_relaxed);
+  std::memset(static_cast<unsigned char*>(to) + done, 0, size - done);
+  return false;
 }
 
 void RegionPort::zero(std::uint64_t offset, std::uint64_t size) {
@@ -111,9 +94,7 @@ void RegionPort::zero(std::uint64_t offset, std::uint64_t size) {
   constexpr std::array<unsigned char, 4096> kZeros{};
   for (std::uint64_t done = 0; done < size; done += kZeros.size()) {
     const std::uint64_t part = size - done < kZeros.size() ? size - done : kZeros.size();
-    TM_CHECK(uninterrupted([&] {
-               return ::pwrite(fd_, kZeros.data(), part, static_cast<off_t>(offset + done));
-             }) == static_cast<ssize_t>(part));
+    TM_CHECK(write_at(fd_, offset + done, kZeros.data(), part));
   }
 }
 

@@ -57,9 +57,11 @@ class RegionPort final : public PayloadSource {
     }
     std::atomic<int> code{0};
   };
+  template <class Word>
+  void store_word(std::uint64_t offset, Word value);
   bool copy_out(std::uint64_t offset, void* to, std::uint64_t size) const;
 
-  RegionMapping mapping_;
+  MappedMemory mapping_;
   unsigned char* base_ = nullptr;
   int fd_ = -1;
   std::uint64_t bytes_ = 0;

@@ -12,7 +12,7 @@ namespace tidemark {
 
 inline constexpr std::uint32_t kRescueMs = 2000;
 
-// False: no answer in time. Then what is left is read as it stands.
+// False: no answer in time. Then what is left is read as it is.
 bool wait_until_rescued(RegionPort& port, std::uint32_t timeout_ms);
 
 }  // namespace tidemark

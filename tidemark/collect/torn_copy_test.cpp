@@ -84,7 +84,7 @@ class TornCopy : public testing::Test {
 
   RegionPlan plan_;
   RegionFile file_;
-  RegionMapping mapping_;
+  MappedMemory mapping_;
   RegionView view_;
   RegionPort port_;
   KeepingSink sink_;

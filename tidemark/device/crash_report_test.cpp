@@ -23,7 +23,7 @@ TEST(CrashReport, NamesTheUnitAndTheSignal) {
   ::unlink(region_path(request.run_id).c_str());
   const RegionFile region = std::move(*create_region_file(plan));
   ::unlink(region.path.c_str());
-  const RegionMapping mapping = std::move(*map_region(region.fd.get(), region.path, region.bytes));
+  const MappedMemory mapping = std::move(*map_region(region.fd.get(), region.path, region.bytes));
   const auto* status = static_cast<const RuntimeStatus*>(RegionView(mapping.base()).status());
   EXPECT_EQ(status->fault_signal.load_acquire(), 0u);
 

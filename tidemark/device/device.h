@@ -53,7 +53,7 @@ class Device {
   // Ends the program by force. False where that is impossible (thread mode).
   virtual bool reset() = 0;
   [[nodiscard]] virtual ProcessIdentity process() const = 0;
-  // Nothing on devices whose clock only they can read: their anchors stand in the region.
+  // Nothing on devices whose clock only they can read: their anchors are in the region.
   virtual std::optional<ClockSample> sample_clock() = 0;
   virtual std::uint64_t ticks_per_second() = 0;
 };

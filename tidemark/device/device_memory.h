@@ -9,6 +9,7 @@
 #include <span>
 
 #include "tidemark/base/expected.h"
+#include "tidemark/base/mapped_memory.h"
 #include "tidemark/base/unique_fd.h"
 
 namespace tidemark {
@@ -29,20 +30,7 @@ class DeviceMemory {
   std::uint64_t bytes_ = 0;
 };
 
-// The device's own view of it.
-class DeviceMapping {
- public:
-  static Expected<DeviceMapping> map(int fd, std::uint64_t bytes);
-  DeviceMapping() = default;
-  DeviceMapping(DeviceMapping&& other) noexcept;
-  DeviceMapping& operator=(DeviceMapping&& other) noexcept;
-  ~DeviceMapping();
-  [[nodiscard]] void* base() const { return base_; }
-  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-
- private:
-  void* base_ = nullptr;
-  std::uint64_t bytes_ = 0;
-};
+// The device's own view of it. Nothing is mapped where it has no bytes.
+Expected<MappedMemory> map_device_memory(int fd, std::uint64_t bytes);
 
 }  // namespace tidemark

@@ -38,7 +38,7 @@ void watch_host(int host_socket, int stop, const RegionView& region) {
   }
 }
 
-RuntimeStatus* crash_status = nullptr;  // where the crash of a unit is told
+RuntimeStatus* crash_status = nullptr;  // where the crash of a unit is reported
 
 // Says which unit it was, then lets the signal do what it does.
 void tell_crash(int number) {
@@ -99,7 +99,7 @@ void run_device_process(const SupervisorMessage& launch, UniqueFd region, Unique
   auto mapping = map_region(region.get(), "region", launch.region_bytes);
   if (!mapping) ::_exit(kExitBadLaunch);
   ::madvise(mapping->base(), mapping->bytes(), MADV_DONTDUMP);
-  auto own_memory = DeviceMapping::map(memory.get(), launch.memory_bytes);
+  auto own_memory = map_device_memory(memory.get(), launch.memory_bytes);
   if (!own_memory) ::_exit(kExitBadLaunch);
   const RegionView view(mapping->base());
   const ProcessIdentity self = this_process();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device process whose host is gone ends by itself: it tells its producers, and the program
+// A device process whose host is gone ends by itself: it stops its producers, and the program
 // returns. Here the test is supervisor and host: nobody else would end the process.
 #include <fcntl.h>
 #include <poll.h>
@@ -78,7 +78,7 @@ class HostGone : public testing::Test {
   }
 
   RegionFile region_;
-  RegionMapping mapping_;
+  MappedMemory mapping_;
   RegionView view_;
   UniqueFd host_end_;
   pid_t pid_ = 0;
@@ -90,7 +90,7 @@ TEST_F(HostGone, TheProgramIsToldAndReturnsAndTheProcessEndsByItself) {
   EXPECT_EQ(status_within(50), -1) << "it goes on while the host lives";
   host_end_.reset();
   const int status = status_within(kEndWithinMs);
-  ASSERT_NE(status, -1) << "nobody told the program";
+  ASSERT_NE(status, -1) << "the program was not told to stop";
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
   EXPECT_EQ(view_.header().device.host_gone.load_acquire(), 1u);

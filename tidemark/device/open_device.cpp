@@ -62,7 +62,7 @@ class ProcessDevice : public PlatformDevice {
 
   Expected<void> launch(const LaunchRequest& request) override {
     TM_CHECK(!running_);
-    if (auto known = check_program(request.program); !known) return known;
+    TM_TRY_DO(check_program(request.program));
     SupervisorMessage message;
     message.word = SupervisorWord::kLaunch;
     message.region_bytes = request.region->bytes;
@@ -77,7 +77,7 @@ class ProcessDevice : public PlatformDevice {
     const int files[] = {request.region->fd.get(),
                          request.memory == nullptr ? -1 : request.memory->fd()};
     const std::size_t file_count = request.memory == nullptr ? 1 : 2;
-    if (auto sent = supervisor_->send(message, std::span(files, file_count)); !sent) return sent;
+    TM_TRY_DO(supervisor_->send(message, std::span(files, file_count)));
     const auto reply = supervisor_->receive(kLaunchWaitMs);
     if (!reply || reply->word != SupervisorWord::kStarted) {
       if (!reply) withdraw_launch();
@@ -151,16 +151,14 @@ class ThreadDevice : public PlatformDevice {
 
   Expected<void> launch(const LaunchRequest& request) override {
     TM_CHECK(!thread_.joinable());
-    if (auto known = check_program(request.program); !known) return known;
-    auto mapping =
-        map_region(request.region->fd.get(), request.region->path, request.region->bytes);
-    if (!mapping) return tl::unexpected(mapping.error());
+    TM_TRY_DO(check_program(request.program));
+    TM_TRY(auto mapping,
+           map_region(request.region->fd.get(), request.region->path, request.region->bytes));
     launch_ = std::make_shared<Launch>();
-    launch_->region = std::move(*mapping);
+    launch_->region = std::move(mapping);
     if (request.memory != nullptr) {
-      auto memory = DeviceMapping::map(request.memory->fd(), request.memory->bytes());
-      if (!memory) return tl::unexpected(memory.error());
-      launch_->memory = std::move(*memory);
+      TM_TRY(auto memory, map_device_memory(request.memory->fd(), request.memory->bytes()));
+      launch_->memory = std::move(memory);
     }
     launch_->args.assign(request.args.begin(), request.args.end());
     const RegionView view(launch_->region.base());
@@ -201,8 +199,8 @@ class ThreadDevice : public PlatformDevice {
   // What the program's thread uses, also when nobody waits for it any more.
   struct Launch {
     UniqueFd done{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-    RegionMapping region;
-    DeviceMapping memory;
+    MappedMemory region;
+    MappedMemory memory;
     std::vector<std::byte> args;
     int exit_code = 0;
   };

@@ -62,7 +62,7 @@ class SimDeviceTest : public testing::Test {
 
   RegionPlan plan_;
   RegionFile region_;
-  RegionMapping mapping_;
+  MappedMemory mapping_;
   RegionView view_;
 };
 
@@ -123,7 +123,7 @@ TEST_F(SimDeviceTest, AProgramRunsInAProcessOfItsOwnAndItsRecordsAreInTheRegion)
   EXPECT_EQ(words.host_gone.load_acquire(), 0u);
   EXPECT_NE(words.launch_ticks.load_acquire(), 0u);
   EXPECT_GE(words.finish_ticks.load_acquire(), words.launch_ticks.load_acquire());
-  EXPECT_FALSE(device->wait(0)) << "an exit is told once";
+  EXPECT_FALSE(device->wait(0)) << "an exit is reported once";
 }
 
 TEST_F(SimDeviceTest, ACrashIsToldWithItsSignalAndTheHostLives) {

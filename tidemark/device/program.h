@@ -28,7 +28,7 @@ class DeviceContext {
 
   // The device's memory outside of the region; null: the program asked for none.
   [[nodiscard]] void* memory() const { return memory_; }
-  // Where the runtime tells what it does.
+  // Where the runtime says what it does.
   [[nodiscard]] RuntimeStatus* status() const {
     return static_cast<RuntimeStatus*>(region_.status());
   }

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <vector>
 
-#include "tidemark/base/uninterrupted.h"
+#include "tidemark/base/whole_io.h"
 
 namespace tidemark {
 namespace {
@@ -26,14 +26,8 @@ Expected<void> write_plan(const RegionFile& file, const RegionPlan& plan) {
   for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane)
     std::memcpy(head.data() + plan.layout.lane_offset(static_cast<LaneIndex>(lane)),
                 &plan.lanes[lane], sizeof(LanePlan));
-  for (std::size_t done = 0; done < head.size();) {
-    const ssize_t put = uninterrupted([&] {
-      return ::pwrite(file.fd.get(), head.data() + done, head.size() - done,
-                      static_cast<off_t>(done));
-    });
-    if (put <= 0) return file_failure("write", file.path);
-    done += static_cast<std::size_t>(put);
-  }
+  if (!write_at(file.fd.get(), 0, head.data(), head.size()))
+    return file_failure("write", file.path);
   return {};
 }
 
@@ -53,9 +47,8 @@ std::string region_path(std::uint64_t run_id) {
 }
 
 Expected<RegionFile> create_region_file(const RegionPlan& plan) {
-  auto file = allocate_region_file(plan);
-  if (!file) return file;
-  if (auto named = name_region_file(*file, plan); !named) return tl::unexpected(named.error());
+  TM_TRY(auto file, allocate_region_file(plan));
+  TM_TRY_DO(name_region_file(file, plan));
   return file;
 }
 
@@ -79,7 +72,7 @@ Expected<RegionFile> allocate_region_file(const RegionPlan& plan) {
 // no recovery meets half a region.
 Expected<void> name_region_file(const RegionFile& file, const RegionPlan& plan) {
   if (::flock(file.fd.get(), LOCK_SH | LOCK_NB) != 0) return file_failure("lock", file.path);
-  if (auto written = write_plan(file, plan); !written) return tl::unexpected(written.error());
+  TM_TRY_DO(write_plan(file, plan));
   const std::string unnamed = fmt::format("/proc/self/fd/{}", file.fd.get());
   if (::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, file.path.c_str(), AT_SYMLINK_FOLLOW) != 0)
     return file_failure("create", file.path);
@@ -106,19 +99,11 @@ Expected<RegionFile> open_region_file(const std::string& path, RegionLock lock) 
   return file;
 }
 
-RegionMapping::~RegionMapping() {
-  if (base_ != nullptr) ::munmap(base_, bytes_);
-}
-
-Expected<RegionMapping> map_region(int fd, const std::string& path, std::uint64_t bytes) {
+Expected<MappedMemory> map_region(int fd, const std::string& path, std::uint64_t bytes) {
   // A large region is faulted in at once; a small one costs less page by page.
-  const int populate = bytes > kSmallRegionBytes ? MAP_POPULATE : 0;
-  void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | populate, fd, 0);
-  if (base == MAP_FAILED) return file_failure("map", path);
-  ::madvise(base, bytes, MADV_DONTFORK);  // with the mapping a child would hold the region's lock
-  RegionMapping mapping;
-  mapping.base_ = base;
-  mapping.bytes_ = bytes;
+  MappedMemory mapping(bytes, MAP_SHARED | (bytes > kSmallRegionBytes ? MAP_POPULATE : 0), fd);
+  if (!mapping.valid()) return file_failure("map", path);
+  mapping.advise(MADV_DONTFORK);  // with the mapping a child would hold the region's lock
   return mapping;
 }
 

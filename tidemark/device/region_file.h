@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tidemark/base/expected.h"
+#include "tidemark/base/mapped_memory.h"
 #include "tidemark/base/unique_fd.h"
 #include "tidemark/device/region_plan.h"
 
@@ -35,29 +36,7 @@ enum class RegionLock { kNone, kExclusive };
 // process of the run lives.
 Expected<RegionFile> open_region_file(const std::string& path, RegionLock lock);
 
-// A mapping of a whole region, unmapped with its owner.
-class RegionMapping {
- public:
-  RegionMapping() = default;
-  RegionMapping(RegionMapping&& other) noexcept
-      : base_(std::exchange(other.base_, nullptr)), bytes_(other.bytes_) {}
-  RegionMapping& operator=(RegionMapping&& other) noexcept {
-    std::swap(base_, other.base_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
-  ~RegionMapping();
-
-  [[nodiscard]] void* base() const { return base_; }
-  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-
- private:
-  friend Expected<RegionMapping> map_region(int fd, const std::string& path, std::uint64_t bytes);
-  void* base_ = nullptr;
-  std::uint64_t bytes_ = 0;
-};
-
-Expected<RegionMapping> map_region(int fd, const std::string& path, std::uint64_t bytes);
+Expected<MappedMemory> map_region(int fd, const std::string& path, std::uint64_t bytes);
 
 // True if what the header says of itself is consistent with a file of `file_bytes`.
 bool is_region(const RegionIdentity& identity, std::uint64_t file_bytes);

@@ -100,7 +100,7 @@ void set_clock_rate(RegionPlan& plan, std::uint64_t ticks_per_second,
 }
 
 Expected<RegionPlan> plan_region(const RegionRequest& request) {
-  if (auto possible = check_request(request); !possible) return tl::unexpected(possible.error());
+  TM_TRY_DO(check_request(request));
 
   const auto owners = static_cast<std::uint32_t>(
       std::count_if(request.lanes.begin(), request.lanes.end(), owns_pages));
@@ -108,15 +108,14 @@ Expected<RegionPlan> plan_region(const RegionRequest& request) {
   const std::uint32_t max_lanes = lane_count + request.spare_lanes;
   const std::uint32_t pool_lanes = max_lanes - owners;
 
-  const auto pool_pages = count_pool_pages(request, pool_lanes);
-  if (!pool_pages) return tl::unexpected(pool_pages.error());
+  TM_TRY(const auto pool_pages, count_pool_pages(request, pool_lanes));
   RegionPlan plan;
-  const std::uint64_t next_page = plan_lanes(request, max_lanes, *pool_pages, plan);
+  const std::uint64_t next_page = plan_lanes(request, max_lanes, pool_pages, plan);
 
   const RegionShape shape{
       .max_lanes = max_lanes,
       .ring_slots = static_cast<std::uint32_t>(round_up_to_power_of_two(
-          std::clamp<std::uint64_t>(*pool_pages, kEventPages, kRingSlotsDefaultMax))),
+          std::clamp<std::uint64_t>(pool_pages, kEventPages, kRingSlotsDefaultMax))),
       .page_bytes = request.recorder.page_bytes,
       .page_count = static_cast<std::uint32_t>(std::max<std::uint64_t>(next_page, 1)),
       .status_bytes = static_cast<std::uint32_t>(request.status_bytes),
@@ -136,7 +135,7 @@ Expected<RegionPlan> plan_region(const RegionRequest& request) {
                    .lane_count = lane_count,
                    .drain_threads = request.recorder.drain_threads,
                    .shape = shape,
-                   .pool_page_count = static_cast<std::uint32_t>(*pool_pages),
+                   .pool_page_count = static_cast<std::uint32_t>(pool_pages),
                    .drain_timeout_ticks = 0,
                    .ticks_per_second = 0,
                    .host_pid = host.pid,

@@ -3,9 +3,9 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <array>
@@ -126,7 +126,7 @@ class SupervisorLoop {
       run_device_process(message, std::move(files[0]), std::move(files[1]), socket_);
     }
     device_pid_ = pid;
-    device_fd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    device_fd_.reset(::pidfd_open(pid, 0));
     SupervisorMessage started;
     started.word = SupervisorWord::kStarted;
     started.device = identify_process(static_cast<std::uint32_t>(pid));

@@ -28,28 +28,27 @@ Expected<void> warn_of_skipped(RunCapture& run, RunReport& report) {
   for (const auto& lane : report.lanes)
     if (lane.stream == find_stream(StreamId::kDump)->name) bytes += lane.counts.bytes;
   if (run.runtime()->build != BuildKind::kHostBuild && bytes > kLargeDumpBytes) return {};
-  const auto index = read_dump(run);
-  if (!index) return tl::unexpected(index.error());
-  if (!index->invalid.empty())
+  TM_TRY(const auto index, read_dump(run));
+  if (!index.invalid.empty())
     report.warnings.push_back(
         {.code = 0,
          .name = "DUMP_INVALID",
          .error_class = "warning",
          .message = fmt::format("{} argument{} not dumped: the view points outside of the device's "
                                 "memory, or has an impossible rank or type; the first is {}",
-                                index->invalid.size(), index->invalid.size() == 1 ? "" : "s",
-                                index->invalid.front()),
+                                index.invalid.size(), index.invalid.size() == 1 ? "" : "s",
+                                index.invalid.front()),
          .hint = "a description that is wrong (set_tensor_info_to_task), or a task that was "
                  "overwritten"});
-  if (index->skipped_tasks == 0) return {};
+  if (index.skipped_tasks == 0) return {};
   report.warnings.push_back(
       {.code = 0,
        .name = "DUMP_SKIPPED",
        .error_class = "warning",
        .message = fmt::format("{} task{} of {} not dumped: the arguments are words that nobody "
                               "described",
-                              index->skipped_tasks, index->skipped_tasks == 1 ? "" : "s",
-                              fmt::join(index->skipped_kernels, ", ")),
+                              index.skipped_tasks, index.skipped_tasks == 1 ? "" : "s",
+                              fmt::join(index.skipped_kernels, ", ")),
        .hint = "say what the words stand for: add_task_with_tensor_info or "
                "set_tensor_info_to_task"});
   return {};
@@ -64,14 +63,13 @@ Expected<void> export_automatically(const std::string& directory, RunReport& rep
     if (!report.hang) return {};
     return write_hang_files(make_hang_report(*report.hang, nullptr), directory);
   }
-  auto run = RunCapture::open(directory);
-  if (!run) return tl::unexpected(run.error());
+  TM_TRY(auto run, RunCapture::open(directory));
   // First: it is what a person wants first, and it is small.
-  if (const auto state = run->hang())
-    if (auto put = write_hang_files(make_hang_report(*state, &*run), directory); !put) return put;
+  if (const auto state = run.hang())
+    TM_TRY_DO(write_hang_files(make_hang_report(*state, &run), directory));
   report.not_exported.clear();
   for (const auto& artifact : artifacts()) {
-    if (artifact.on_request || !run->has(artifact.stream)) continue;
+    if (artifact.on_request || !run.has(artifact.stream)) continue;
     std::uint64_t records = 0, bytes = 0;
     for (const auto& lane : report.lanes)
       if (lane.stream == find_stream(artifact.stream)->name) {
@@ -92,15 +90,14 @@ Expected<void> export_automatically(const std::string& directory, RunReport& rep
       continue;
     }
     fault_point(FaultPoint::kExport);
-    if (auto written = artifact.write(*run, directory + "/" + file); !written) return written;
+    TM_TRY_DO(artifact.write(run, directory + "/" + file));
   }
-  return warn_of_skipped(*run, report);
+  return warn_of_skipped(run, report);
 }
 
 Expected<std::vector<std::string>> export_files(const std::string& directory,
                                                 const std::vector<std::string>& files) {
-  auto run = RunCapture::open(directory);
-  if (!run) return tl::unexpected(run.error());
+  TM_TRY(auto run, RunCapture::open(directory));
   std::vector<const Artifact*> wanted;
   for (const auto& file : files) {
     const auto list = artifacts();
@@ -112,18 +109,18 @@ Expected<std::vector<std::string>> export_files(const std::string& directory,
       return failure(ErrorKind::kUsage, "{} is not an artifact; known are:{}{}", file, known,
                      did_you_mean(file, list, &Artifact::file));
     }
-    if (!found->on_request && !run->has(found->stream))
+    if (!found->on_request && !run.has(found->stream))
       return failure(ErrorKind::kUsage, "{}: the run did not record the stream '{}'", file,
                      find_stream(found->stream)->name);
     wanted.push_back(&*found);
   }
   if (files.empty())
     for (const auto& artifact : artifacts())
-      if (!artifact.on_request && run->has(artifact.stream)) wanted.push_back(&artifact);
+      if (!artifact.on_request && run.has(artifact.stream)) wanted.push_back(&artifact);
   std::vector<std::string> written;
   for (const Artifact* artifact : wanted) {
     const std::string path = fmt::format("{}/{}", directory, artifact->file);
-    if (auto put = artifact->write(*run, path); !put) return tl::unexpected(put.error());
+    TM_TRY_DO(artifact->write(run, path));
     written.push_back(path);
   }
   return written;

@@ -26,17 +26,6 @@ constexpr TypeCode kTypes[] = {
     {DType::kInt64, "<i8"},   {DType::kUint8, "|u1"},   {DType::kUint16, "<u2"},
     {DType::kUint32, "<u4"},  {DType::kUint64, "<u8"},  {DType::kBool, "|b1"}};
 
-std::string widened(const std::vector<unsigned char>& bytes) {
-  std::string wide(bytes.size() * 2, '\0');
-  for (std::size_t i = 0; i + 2 <= bytes.size(); i += 2) {
-    Bfloat16 half;
-    std::memcpy(&half, bytes.data() + i, 2);
-    const float value = half.to_float();
-    std::memcpy(wide.data() + i * 2, &value, 4);
-  }
-  return wide;
-}
-
 // The text behind 'key': in the header, up to one of the ends.
 std::string field_of(const std::string& header, const std::string& key, char end) {
   const auto at = header.find("'" + key + "':");
@@ -48,11 +37,23 @@ std::string field_of(const std::string& header, const std::string& key, char end
 
 }  // namespace
 
+NpyArray widened(const NpyArray& array) {
+  NpyArray wide{.dtype = DType::kFloat32, .shape = array.shape, .bytes = {}};
+  wide.bytes.resize(array.bytes.size() * 2);
+  for (std::size_t i = 0; i + 2 <= array.bytes.size(); i += 2) {
+    Bfloat16 half;
+    std::memcpy(&half, array.bytes.data() + i, 2);
+    const float value = half.to_float();
+    std::memcpy(wide.bytes.data() + i * 2, &value, 4);
+  }
+  return wide;
+}
+
 Expected<void> write_npy(const std::string& path, const NpyArray& array) {
-  const DType stored = array.dtype == DType::kBfloat16 ? DType::kFloat32 : array.dtype;
+  if (array.dtype == DType::kBfloat16) return write_npy(path, widened(array));
   const char* code = nullptr;
   for (const auto& type : kTypes)
-    if (type.dtype == stored) code = type.code;
+    if (type.dtype == array.dtype) code = type.code;
   std::string shape;
   for (const std::uint64_t extent : array.shape) shape += fmt::format("{},", extent);
   std::string header =
@@ -60,18 +61,14 @@ Expected<void> write_npy(const std::string& path, const NpyArray& array) {
   const std::size_t whole = (kMagicBytes + 2 + header.size() + 1 + kAlign - 1) / kAlign * kAlign;
   header.resize(whole - kMagicBytes - 2 - 1, ' ');
   header.push_back('\n');
-  auto file = PartFile::create(path);
-  if (!file) return tl::unexpected(file.error());
-  file->write({kMagic, kMagicBytes});
+  TM_TRY(auto file, PartFile::create(path));
+  file.write({kMagic, kMagicBytes});
   const char length[2] = {static_cast<char>(header.size() & 0xFF),
                           static_cast<char>(header.size() >> 8)};
-  file->write({length, 2});
-  file->write(header);
-  if (array.dtype == DType::kBfloat16)
-    file->write(widened(array.bytes));
-  else
-    file->write({reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size()});
-  return file->finish();
+  file.write({length, 2});
+  file.write(header);
+  file.write({reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size()});
+  return file.finish();
 }
 
 Expected<NpyArray> read_npy(const std::string& path) {

@@ -18,6 +18,8 @@ struct NpyArray {
   std::vector<unsigned char> bytes;
 };
 
+// An array of bfloat16 as files have it: of float32.
+NpyArray widened(const NpyArray& array);
 Expected<void> write_npy(const std::string& path, const NpyArray& array);
 Expected<NpyArray> read_npy(const std::string& path);
 

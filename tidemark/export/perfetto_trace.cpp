@@ -80,9 +80,7 @@ class TraceExport {
 
   Expected<void> write() {
     if (run_.has(StreamId::kEdges)) {
-      auto graph = TaskGraph::load(run_);
-      if (!graph) return tl::unexpected(graph.error());
-      graph_ = std::move(*graph);
+      TM_TRY(graph_, TaskGraph::load(run_));
       times_ = join_times(run_, *graph_);
       flows_.emplace(*graph_);
     }
@@ -289,13 +287,12 @@ class TraceExport {
   }
 
   Expected<void> put_recorder() {
-    auto gaps = run_.gaps();
-    if (!gaps) return tl::unexpected(gaps.error());
-    std::stable_sort(gaps->begin(), gaps->end(), [](const LaneGap& a, const LaneGap& b) {
+    TM_TRY(auto gaps, run_.gaps());
+    std::stable_sort(gaps.begin(), gaps.end(), [](const LaneGap& a, const LaneGap& b) {
       return a.from_ticks < b.from_ticks;
     });
     std::map<TrackId, std::int64_t> ends;
-    for (const LaneGap& gap : *gaps) {
+    for (const LaneGap& gap : gaps) {
       const bool lost = gap.lost > 0;
       const TrackId uuid = track_of(lost ? TrackKind::kGaps : TrackKind::kStalls, gap.lane);
       const auto [found, fresh] = ends.emplace(uuid, 0);
@@ -329,10 +326,9 @@ class TraceExport {
 }  // namespace
 
 Expected<void> write_perfetto_trace(RunCapture& run, const std::string& path) {
-  auto file = PartFile::create(path);
-  if (!file) return tl::unexpected(file.error());
-  BufferedPart part(std::move(*file));
-  if (auto written = TraceExport(run, part).write(); !written) return written;
+  TM_TRY(auto file, PartFile::create(path));
+  BufferedPart part(std::move(file));
+  TM_TRY_DO(TraceExport(run, part).write());
   return part.finish();
 }
 

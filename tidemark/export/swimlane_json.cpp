@@ -28,10 +28,9 @@ class SwimlaneWriter {
     put_submits();
     put_core_to_thread();
     put_event_rows();
-    const auto gaps = run_.gaps();
-    if (!gaps) return tl::unexpected(gaps.error());
+    TM_TRY(const auto gaps, run_.gaps());
     append("\"gaps\":[");
-    for (const LaneGap& gap : *gaps)
+    for (const LaneGap& gap : gaps)
       if (gap.lost > 0) put_gap(gap);
     append("]}}\n");
     return {};
@@ -179,17 +178,15 @@ class SwimlaneWriter {
 }  // namespace
 
 Expected<void> write_swimlane_json(RunCapture& run, const std::string& path) {
-  auto file = PartFile::create(path);
-  if (!file) return tl::unexpected(file.error());
-  BufferedPart part(std::move(*file));
-  if (auto written = SwimlaneWriter(run, part).write(); !written) return written;
+  TM_TRY(auto file, PartFile::create(path));
+  BufferedPart part(std::move(file));
+  TM_TRY_DO(SwimlaneWriter(run, part).write());
   return part.finish();
 }
 
 Expected<void> write_name_map(RunCapture& run, const std::string& path) {
-  auto file = JsonFile::create(path);
-  if (!file) return tl::unexpected(file.error());
-  auto& json = (*file)->json();
+  TM_TRY(auto file, JsonFile::create(path));
+  auto& json = file->json();
   const auto& kernels = run.description().kernels;
   json.StartObject();
   put_key(json, "callable_id_to_name");
@@ -199,7 +196,7 @@ Expected<void> write_name_map(RunCapture& run, const std::string& path) {
   put(json, "orchestrator_name", run.description().run.workload);
   put(json, "level", 2);
   json.EndObject();
-  return (*file)->finish();
+  return file->finish();
 }
 
 }  // namespace tidemark

@@ -34,7 +34,7 @@ void LaneCounts::add(const LaneCounts& other) {
 }
 
 // What the device refused between the page before and this one. Pages in between that did not come
-// have told their part to nobody, but the total goes on counting.
+// have reported their part to nobody, but the total goes on counting.
 std::uint64_t LaneLedger::dropped_up_to(const PageHeaderImage& header, bool follows) const {
   if (follows || header.dropped_total < dropped_total_seen_) return header.dropped_before;
   const std::uint64_t dropped = header.dropped_total - dropped_total_seen_;

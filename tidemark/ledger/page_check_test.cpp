@@ -73,7 +73,7 @@ TEST(PageCheck, NamesEveryFaultOfAFramedPage) {
   EXPECT_EQ(fault_after(good, [](auto& h) { h.record_count = 3; }), PageFault::kBadCount)
       << "more frames than fragment headers have room";
   EXPECT_EQ(fault_after(good, [](auto& h) { h.used_bytes = 72; }), PageFault::kBadCount)
-      << "fragments stand on quanta";
+      << "fragments begin on quanta";
 }
 
 TEST(PageCheck, AnOpenPageIsNotHeldToItsCounts) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what stands in a page that the host has copied: records by number, or fragments. A sealed
+// Reads what is in a page that the host has copied: records by number, or fragments. A sealed
 // page is believed as far as its stamps confirm it; an open page is judged record by record.
 #pragma once
 

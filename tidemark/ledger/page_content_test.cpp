@@ -81,7 +81,7 @@ TEST(PageContent, ASealedPageIsBelievedAsFarAsItsStampsConfirmIt) {
   page.header.record_count = 5;
   page.header.used_bytes = 5 * 32;
   std::vector<std::uint64_t> numbers;
-  EXPECT_EQ(page.read(numbers).whole, 5u) << "what stands behind the seal does not exist";
+  EXPECT_EQ(page.read(numbers).whole, 5u) << "what is after the seal does not exist";
   page.put_span(2, 1002, kGeneration - 1);
   numbers.clear();
   const PageCounts counts = page.read(numbers);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// User events carry the hash of their name; the text stands in the region once.
+// User events carry the hash of their name; the text is in the region once.
 #include "tidemark/record/event_recorder.h"
 
 #include <string>

@@ -49,7 +49,7 @@ class LaneWriter {
   }
 
   TM_DEVICE TM_INLINE bool enabled() const { return cursor_ != nullptr; }
-  // Where the unit tells its watchdogs that it waits for the recorder.
+  // Where the unit shows its watchdogs that it waits for the recorder.
   TM_DEVICE void tell_waits_to(RecorderLine* line) { line_ = line; }
   TM_DEVICE const LanePlan& plan() const { return region_->lane(lane_).plan; }
   TM_DEVICE const RegionView& region() const { return *region_; }
@@ -141,7 +141,7 @@ class LaneWriter {
     words.state.store_release(static_cast<std::uint32_t>(LaneState::kOpen));  // [lane opened]
   }
 
-  // With no page the cursor stands at its end, somewhere that is not null.
+  // With no page the cursor is at its end, which is not null.
   TM_DEVICE void leave_page() {
     page_ = kNoPageIndex;
     frames_ended_ = 0;
@@ -252,7 +252,7 @@ class LaneWriter {
       patience = {.looked_ticks = now_ticks, .drained = drained};
       return false;
     }
-    // A machine that was paused brings a long time between two looks. The drainer stood still for
+    // A machine that was paused brings a long time between two looks. The drainer did not run for
     // no better reason than the lane, so one look is worth a small part of the patience at most.
     const std::uint64_t since_ticks = ticks_since(patience.looked_ticks, now_ticks);
     const std::uint64_t most_ticks = drain_timeout_ticks_ / kPatienceLooks + 1;
@@ -336,7 +336,7 @@ class LaneWriter {
     watch_age();
   }
 
-  // What stands in the page could be taken for stamps: those of an earlier generation 1, or bytes
+  // What is in the page could look like stamps: those of an earlier generation 1, or bytes
   // of frames. A host that reaches the page zeroes it before it comes to this; a keep-last lane and
   // a page in a device's own memory have only the producer.
   TM_DEVICE void clear_stamps() {
@@ -346,7 +346,7 @@ class LaneWriter {
     if (generation_ > kGenerationMax) generation_ = 1;
   }
 
-  // Readers restore a time from the one before it; this is a quarter of what 48 bits can tell.
+  // Readers restore a time from the one before it; this is a quarter of what 48 bits can express.
   static constexpr std::uint64_t kPageAgeTicks = std::uint64_t{1} << 46;
   static constexpr std::uint64_t kPatienceLooks = 16;
   static constexpr std::uint32_t kLookEvery = [] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a lane does when no page is there: it waits, drops or overwrites, ends every wait for a
-// named reason, and tells where the loss is.
+// named reason, and says where the loss is.
 #include "tidemark/record/lane_writer.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST_F(LaneWriterTest, WaitTakesThePageWhenItComesAndTellsHowLongItStood) {
   EXPECT_EQ(recorder.attempted(), 1u);
 }
 
-// The machine is paused for much longer than the drain timeout: producer and drainer stood still.
+// The machine is paused for much longer than the drain timeout: producer and drainer did not run.
 TEST_F(LaneWriterTest, TimeInWhichTheMachineStoodStillIsNoReasonToGiveUp) {
   RegionInMemory region(options(Overflow::kWait, 16'000));
   ManualEnv::on_pause = [&] {

@@ -21,7 +21,7 @@ class PenTest : public testing::Test {
     ManualEnv::reset();
   }
 
-  // Every record of the published pages must tell the number it stands at.
+  // Every record of the published pages must have the number of its place.
   std::uint64_t count_true_records() {
     std::uint64_t found = 0;
     while (const auto page = region_.take(0)) {

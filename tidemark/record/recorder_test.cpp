@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorder: what was accepted stands whole in the page under its stamps, what was refused is
+// Recorder: what was accepted is whole in the page under its stamps, what was refused is
 // counted, and a lane goes on where it stopped.
 #include "tidemark/record/recorder.h"
 

@@ -43,7 +43,7 @@ class WriteMany : public testing::Test {
     ManualEnv::reset();
   }
 
-  // All batches by one block; what every thread was told for every batch.
+  // All batches by one block; what every thread got back for every batch.
   std::vector<std::vector<std::uint64_t>> write_batches(SpanRecorder& recorder,
                                                         const std::vector<std::uint64_t>& batches,
                                                         std::uint32_t threads) {
@@ -65,7 +65,7 @@ class WriteMany : public testing::Test {
     return told;
   }
 
-  // Every record of the lane's pages; each must tell the number it stands at.
+  // Every record of the lane's pages; each must have the number of its place.
   std::uint64_t expect_pages_to_hold_their_numbers() {
     std::uint64_t found = 0;
     while (const auto page = region_.take(0)) {

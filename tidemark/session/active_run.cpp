@@ -84,9 +84,7 @@ Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(
   std::unique_ptr<ActiveRun> run(new ActiveRun);
   run->begin_ns_ = monotonic_ns();
   const std::uint64_t run_id = make_run_id();
-  auto plan = plan_region(region_request(request, run_id, spare_lanes));
-  if (!plan) return tl::unexpected(plan.error());
-  run->plan_ = std::move(*plan);
+  TM_TRY(run->plan_, plan_region(region_request(request, run_id, spare_lanes)));
 
   RunReport& report = run->report_;
   report.run_id = run_id;
@@ -110,16 +108,12 @@ Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(
   run->keeps_pages_ = request.platform->transport == Transport::kPulled;
   run->records_ = !request.launch.lanes.empty() || spare_lanes > 0;
   make_file_size_limit_an_error();
-  auto claim = DirectoryClaim::make({.path = request.output_dir, .force = request.force}, report);
-  if (!claim) return tl::unexpected(claim.error());
-  run->claim_ = std::move(*claim);
-  auto report_file = ReportFile::reserve(run->directory(), run_id, run->plan_.lanes.size());
-  if (!report_file) return tl::unexpected(report_file.error());
-  run->report_file_ = std::move(*report_file);
-  if (auto made = run->make_region(request, ticks_per_second); !made)
-    return tl::unexpected(made.error());
+  TM_TRY(run->claim_,
+         DirectoryClaim::make({.path = request.output_dir, .force = request.force}, report));
+  TM_TRY(run->report_file_, ReportFile::reserve(run->directory(), run_id, run->plan_.lanes.size()));
+  TM_TRY_DO(run->make_region(request, ticks_per_second));
   if (!run->records_) return run;
-  if (auto made = run->make_capture(request); !made) return tl::unexpected(made.error());
+  TM_TRY_DO(run->make_capture(request));
   run->drainer_ =
       std::make_unique<Drainer>(&run->port_, &run->plan_, run->capture_.get(), request.inject);
   return run;
@@ -129,17 +123,14 @@ Expected<void> ActiveRun::make_region(const RunRequest& request,
                                       const std::function<std::uint64_t()>& ticks_per_second) {
   std::error_code code;
   plan_.run_directory = std::filesystem::absolute(directory(), code).string();
-  auto region = allocate_region_file(plan_);
-  if (!region) return tl::unexpected(region.error());
+  TM_TRY(auto region, allocate_region_file(plan_));
   report_.ticks_per_second = clock_.ticks_per_second = ticks_per_second();
   set_clock_rate(plan_, report_.ticks_per_second, request.recorder.drain_timeout_ms);
-  if (auto named = name_region_file(*region, plan_); !named) return tl::unexpected(named.error());
-  region_ = std::move(*region);
+  TM_TRY_DO(name_region_file(region, plan_));
+  region_ = std::move(region);
   region_closed_ = ForkClosed(region_.fd.get());
   made_region_ = true;
-  auto port = RegionPort::open(region_, request.platform->transport);
-  if (!port) return tl::unexpected(port.error());
-  port_ = std::move(*port);
+  TM_TRY(port_, RegionPort::open(region_, request.platform->transport));
   if (request.launch.runtime)
     describe_runtime(request.launch.runtime->config, request.launch.kernels);
   return {};
@@ -149,9 +140,7 @@ Expected<void> ActiveRun::make_capture(const RunRequest& request) {
   CaptureSpace::Options space;
   space.reserve_bytes = closing_bytes(plan_.layout, plan_.lanes.size(), runtime_of(request));
   if (request.capture_limit != 0) space.mapping_bytes = request.capture_limit;
-  auto capture = CaptureWriter::create(directory() + "/" + kCaptureFile, report_.run_id, space);
-  if (!capture) return tl::unexpected(capture.error());
-  capture_ = std::move(*capture);
+  TM_TRY(capture_, CaptureWriter::create(directory() + "/" + kCaptureFile, report_.run_id, space));
   made_capture_ = true;
   const CaptureDescription description{.run = report_,
                                        .page_bytes = request.recorder.page_bytes,

@@ -33,9 +33,7 @@ class CudaRecording {
     std::unique_ptr<CudaRecording> started(new CudaRecording(device));
     options.platform = &platform_of(DeviceKind::kCuda);
     options.ticks_per_second = 1'000'000'000;  // of %globaltimer
-    auto recording = Recording::start(options);
-    if (!recording) return tl::unexpected(recording.error());
-    started->recording_ = std::move(*recording);
+    TM_TRY(started->recording_, Recording::start(options));
     if (started->open()) return started;
     started->recording_->abandon();
     return failure(ErrorKind::kDevice, "{}", started->check_.message());
@@ -71,7 +69,7 @@ class CudaRecording {
   explicit CudaRecording(int device) : check_(device) {}
 
   bool open() {
-    const RegionMapping& memory = recording_->memory();
+    const MappedMemory& memory = recording_->memory();
     void* mapped = nullptr;
     ClockSample sample;
     double ns_per_record = 0;

@@ -50,22 +50,20 @@ bool keeps_its_pages(const RunReport& report) {
 Expected<DeadRegion> take_region(const std::string& path, const RunReport& report, bool here) {
   DeadRegion dead;
   {
-    auto looked_at = open_region_file(path, RegionLock::kNone);
-    if (!looked_at) return tl::unexpected(looked_at.error());
-    auto port = RegionPort::open(*looked_at, Transport::kCopied);
-    if (!port) return tl::unexpected(port.error());
-    auto plan = read_plan(*port, path);
-    if (auto read = expect_read(*port, path); !read) return tl::unexpected(read.error());
+    TM_TRY(auto looked_at, open_region_file(path, RegionLock::kNone));
+    TM_TRY(auto port, RegionPort::open(looked_at, Transport::kCopied));
+    auto plan = read_plan(port, path);
+    TM_TRY_DO(expect_read(port, path));
     if (!plan) return tl::unexpected(plan.error());
     if (plan->identity.run_id != report.run_id)
       return failure(ErrorKind::kDamage, "{} belongs to another run", path);
     const ProcessIdentity host{plan->identity.host_pid, plan->identity.host_start_time};
     if (here && !is_gone(host)) return still_going_on(report);
-    if (here && keeps_its_pages(report)) let_device_finish(device_of(*port));
-    if (here && !end_process(device_of(*port), kEndDeviceMs))
+    if (here && keeps_its_pages(report)) let_device_finish(device_of(port));
+    if (here && !end_process(device_of(port), kEndDeviceMs))
       return failure(ErrorKind::kDevice, "the leftover device process {} does not end",
-                     device_of(*port).pid);
-    if (auto read = expect_read(*port, path); !read) return tl::unexpected(read.error());
+                     device_of(port).pid);
+    TM_TRY_DO(expect_read(port, path));
     dead.plan = std::move(*plan);
   }
   auto file = lock_region(path);
@@ -73,9 +71,7 @@ Expected<DeadRegion> take_region(const std::string& path, const RunReport& repor
     return failure(ErrorKind::kUsage, "{} ({})", file.error().message, owner_text(report));
   if (!file) return tl::unexpected(file.error());
   dead.file = std::move(*file);
-  auto port = RegionPort::open(dead.file, Transport::kCopied);
-  if (!port) return tl::unexpected(port.error());
-  dead.port = std::move(*port);
+  TM_TRY(dead.port, RegionPort::open(dead.file, Transport::kCopied));
   return dead;
 }
 

@@ -51,7 +51,7 @@ class EntryData {
   }
   [[nodiscard]] std::int64_t number(std::uint32_t index) const { return numbers_.at(index); }
 
-  // Device memory the buffers need, and where each one stands in it.
+  // Device memory the buffers need, and where each one is in it.
   [[nodiscard]] std::uint64_t total_bytes() const {
     std::uint64_t bytes = 0;
     for (const auto& buffer : buffers_) bytes += round_up(buffer.bytes.size(), kEntryAlign);

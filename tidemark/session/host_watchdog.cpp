@@ -35,7 +35,7 @@ void HostWatchdog::read_units(std::uint64_t now_ns) {
   if (seen_.empty()) seen_.resize(lines.size(), {.image = {}, .moved_ns = now_ns});
   for (std::size_t i = 0; i < lines.size() && i < seen_.size(); ++i) {
     const bool moved = std::memcmp(&lines[i], &seen_[i].image, sizeof(UnitImage)) != 0;
-    // A unit that waits for the recorder stands still through no fault of its own; how long it
+    // A unit that waits for the recorder does not move, through no fault of its own; how long it
     // may do so is the drain timeout's to say.
     if (moved || lines[i].recorder_waiting != 0) seen_[i] = {lines[i], now_ns};
   }

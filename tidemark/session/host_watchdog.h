@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's watchdog: looks at the progress lines in the region and finds a unit that does not go
 // on although it should. The schedulers watch kernels themselves (runtime/scheduler_watchdog.h);
-// this one finds what they cannot: an orchestration or a scheduler that stands still, and kernels
+// this one finds what they cannot: an orchestration or a scheduler that does not move, and kernels
 // whose scheduler does. Only change is judged, by the host's clock: nonsense in the region can
 // delay a finding, never cause one while something moves.
 #pragma once
@@ -50,7 +50,7 @@ class HostWatchdog {
   std::uint64_t latched_ns_ = 0;
 };
 
-// The lines of all units as they stand; as many as the region has room for.
+// The lines of all units as they are now; as many as the region has room for.
 std::vector<UnitImage> read_unit_lines(const RegionPort& port, const RegionLayout& layout,
                                        const UnitCounts& units);
 

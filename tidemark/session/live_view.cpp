@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t kLiveUnitsMax = 1u << 16;
 
-// The configuration as far as the region tells it; sizes that no runtime has are cut.
+// The configuration as far as the region has it; sizes that no runtime has are cut.
 RuntimeConfig config_of(const RuntimeShape& shape) {
   RuntimeConfig config;
   const auto small = [](std::uint64_t value) {
@@ -61,9 +61,7 @@ void add_lane(LiveStream& stream, const LaneWordsImage& words) {
 
 Expected<LiveRun> LiveRun::attach(const std::string& directory) {
   LiveRun run;
-  auto report = read_run_report(directory);
-  if (!report) return tl::unexpected(report.error());
-  run.report_ = std::move(*report);
+  TM_TRY(run.report_, read_run_report(directory));
   run.directory_ = directory;
   if (run.report_.status != "running")
     return failure(ErrorKind::kUsage, "{}: the run is over (status '{}')", directory,
@@ -76,12 +74,8 @@ Expected<LiveRun> LiveRun::attach(const std::string& directory) {
                    "recover {}' finishes it",
                    directory, directory);
   run.file_ = std::move(*file);
-  auto port = RegionPort::open(run.file_, Transport::kCopied);
-  if (!port) return tl::unexpected(port.error());
-  run.port_ = std::move(*port);
-  auto plan = read_plan(run.port_, run.file_.path);
-  if (!plan) return tl::unexpected(plan.error());
-  run.plan_ = std::move(*plan);
+  TM_TRY(run.port_, RegionPort::open(run.file_, Transport::kCopied));
+  TM_TRY(run.plan_, read_plan(run.port_, run.file_.path));
   return run;
 }
 

@@ -28,17 +28,14 @@ class HostImage {
 
  private:
   UniqueFd fd_;
-  DeviceMapping mapping_;
+  MappedMemory mapping_;
 };
 
 Expected<HostImage> HostImage::create(const RuntimeLayout& layout) {
   HostImage image;
-  auto memory = DeviceMemory::create(layout.total_bytes);
-  if (!memory) return tl::unexpected(memory.error());
-  image.fd_.reset(::dup(memory->fd()));
-  auto mapping = DeviceMapping::map(image.fd_.get(), layout.total_bytes);
-  if (!mapping) return tl::unexpected(mapping.error());
-  image.mapping_ = std::move(*mapping);
+  TM_TRY(auto memory, DeviceMemory::create(layout.total_bytes));
+  image.fd_.reset(::dup(memory.fd()));
+  TM_TRY(image.mapping_, map_device_memory(image.fd_.get(), layout.total_bytes));
   return image;
 }
 
@@ -47,13 +44,11 @@ Expected<void> HostImage::upload(DeviceMemory& memory) const {
   const auto end = static_cast<off_t>(mapping_.bytes());
   for (off_t at = 0; at < end;) {
     const off_t begin = ::lseek(fd_.get(), at, SEEK_DATA);
-    if (begin < 0) break;  // nothing but holes behind it
+    if (begin < 0) break;  // nothing but holes after it
     at = ::lseek(fd_.get(), begin, SEEK_HOLE);
     if (at < 0) at = end;
-    if (auto put = memory.write(static_cast<std::uint64_t>(begin),
-                                {base + begin, static_cast<std::size_t>(at - begin)});
-        !put)
-      return put;
+    TM_TRY_DO(memory.write(static_cast<std::uint64_t>(begin),
+                           {base + begin, static_cast<std::size_t>(at - begin)}));
   }
   return {};
 }
@@ -61,7 +56,7 @@ Expected<void> HostImage::upload(DeviceMemory& memory) const {
 Expected<void> read_back(const DeviceMemory& memory, const RuntimeLayout& layout, EntryData& data) {
   const EntryArgs args = data.args(layout.entry_offset);
   for (std::size_t i = 0; i < data.buffers().size(); ++i)
-    if (auto got = memory.read(args.tensors[i].buffer, data.buffers()[i].bytes); !got) return got;
+    TM_TRY_DO(memory.read(args.tensors[i].buffer, data.buffers()[i].bytes));
   return {};
 }
 
@@ -70,9 +65,9 @@ Expected<void> read_back(const DeviceMemory& memory, const RuntimeLayout& layout
 Expected<void> upload_entry(DeviceMemory& memory, const RuntimeLayout& layout,
                             const EntryData& data) {
   const EntryArgs args = data.args(layout.entry_offset);
-  if (auto put = memory.write(offsetof(RuntimeControl, entry), bytes_of(args)); !put) return put;
+  TM_TRY_DO(memory.write(offsetof(RuntimeControl, entry), bytes_of(args)));
   for (std::size_t i = 0; i < data.buffers().size(); ++i)
-    if (auto put = memory.write(args.tensors[i].buffer, data.buffers()[i].bytes); !put) return put;
+    TM_TRY_DO(memory.write(args.tensors[i].buffer, data.buffers()[i].bytes));
   return {};
 }
 
@@ -80,9 +75,8 @@ Expected<std::vector<std::byte>> build_on_host(
     DeviceMemory& device, const RuntimeLayout& layout, const EntryData& data,
     const std::function<void(const RuntimeMemory&, RuntimeStatus*)>& build) {
   std::vector<std::byte> bytes(status_bytes(layout.config.units()) + alignof(RuntimeStatus) + 128);
-  auto image = HostImage::create(layout);
-  if (!image) return tl::unexpected(image.error());
-  const RuntimeMemory memory(image->base(), layout);
+  TM_TRY(auto image, HostImage::create(layout));
+  const RuntimeMemory memory(image.base(), layout);
   memory.control().entry = data.args(layout.entry_offset);
   std::uint64_t offset = layout.entry_offset;
   for (const auto& buffer : data.buffers()) {
@@ -95,7 +89,7 @@ Expected<std::vector<std::byte>> build_on_host(
   auto* status = static_cast<RuntimeStatus*>(
       std::align(alignof(UnitProgress), status_bytes(layout.config.units()), place, space));
   build(memory, status);
-  if (auto put = image->upload(device); !put) return tl::unexpected(put.error());
+  TM_TRY_DO(image.upload(device));
   const auto* first = reinterpret_cast<const std::byte*>(status);
   return std::vector<std::byte>(first, first + status_bytes(layout.config.units()));
 }
@@ -118,11 +112,11 @@ RuntimeLaunch plan_workload(const WorkloadSetup& setup, const WorkloadSteps& ste
                            [&](const RuntimeMemory& image, RuntimeStatus* status) {
                              steps.build(image, status, region);
                            });
-    if (auto put = upload_entry(memory, *layout, *data); !put) return tl::unexpected(put.error());
+    TM_TRY_DO(upload_entry(memory, *layout, *data));
     return std::vector<std::byte>{};
   };
   launch.check = [=](const DeviceMemory& memory) -> Expected<ResultCheck> {
-    if (auto got = read_back(memory, *layout, *data); !got) return tl::unexpected(got.error());
+    TM_TRY_DO(read_back(memory, *layout, *data));
     return steps.check(setup, *data);
   };
   return launch;

@@ -18,7 +18,7 @@ constexpr std::size_t kTasksMax = 50'000;
 constexpr std::size_t kWaitersMax = 4'096;  // of one task
 constexpr std::uint64_t kScanBytesMax = 1ull << 30;
 
-// Slots of the device's memory by their numbers; what stands in them is only looked at.
+// Slots of the device's memory by their numbers; they are only looked at.
 class SlotReader {
  public:
   SlotReader(const DeviceMemory& memory, const RuntimeLayout& layout)
@@ -41,7 +41,7 @@ class SlotReader {
     return id;
   }
   // Who waits for a task. A list that is changing, or that was damaged, is left where it breaks.
-  // An entry stands in one list at most: lists that lead into each other end with the last entry.
+  // An entry is in one list at most: lists that lead into each other end with the last entry.
   [[nodiscard]] std::vector<std::uint64_t> waiters_of(const TaskSlot& slot) {
     std::vector<std::uint64_t> waiters;
     std::uint32_t link = slot.waiters.load_relaxed();

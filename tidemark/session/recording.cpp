@@ -28,16 +28,12 @@ Expected<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& op
   recording->policy_ = options.policy;
   recording->planned_lanes_ = recording->next_lane_ = static_cast<LaneIndex>(options.lanes.size());
   recording->own_clock_ = options.ticks_per_second == 0;
-  auto run = ActiveRun::prepare(
-      request,
-      [&] { return recording->own_clock_ ? sim_ticks_per_second() : options.ticks_per_second; },
-      options.max_lanes);
-  if (!run) return tl::unexpected(run.error());
-  recording->run_ = std::move(*run);
+  const auto tick_rate = [&] {
+    return recording->own_clock_ ? sim_ticks_per_second() : options.ticks_per_second;
+  };
+  TM_TRY(recording->run_, ActiveRun::prepare(request, tick_rate, options.max_lanes));
   const RegionFile& file = recording->run_->region();
-  auto mapping = map_region(file.fd.get(), file.path, file.bytes);
-  if (!mapping) return tl::unexpected(mapping.error());
-  recording->mapping_ = std::move(*mapping);
+  TM_TRY(recording->mapping_, map_region(file.fd.get(), file.path, file.bytes));
   recording->region_ = RegionView(recording->mapping_.base());
   RegionDeviceWords& words = recording->region_.header().device;
   const ProcessIdentity self = this_process();

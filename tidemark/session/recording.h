@@ -74,7 +74,7 @@ class OwnedLane : public Writer {
 class Recording {
  public:
   static Expected<std::unique_ptr<Recording>> start(const RecordingOptions& options);
-  // Every lane must be closed; what is still open is taken as it stands.
+  // Every lane must be closed; what is still open is taken as it is.
   ~Recording();
 
   template <TraceRecord R>
@@ -89,7 +89,7 @@ class Recording {
   }
 
   // The region, for a device of the caller's that is to write into it.
-  [[nodiscard]] const RegionMapping& memory() const { return mapping_; }
+  [[nodiscard]] const MappedMemory& memory() const { return mapping_; }
   [[nodiscard]] const RegionView& region() const { return region_; }
   // A reading of that device's clock; the first is the epoch of all times.
   void note_clock(const ClockSample& sample);
@@ -106,14 +106,13 @@ class Recording {
   template <class Lane>
   Expected<Lane> open(StreamId stream, std::uint32_t record_bytes, std::string_view producer) {
     const std::lock_guard lock(mutex_);  // until the lane is open, nobody else may find it closed
-    const auto lane = claim_lane(stream, record_bytes, producer);
-    if (!lane) return tl::unexpected(lane.error());
-    return Lane(&region_, *lane);
+    TM_TRY(const auto lane, claim_lane(stream, record_bytes, producer));
+    return Lane(&region_, lane);
   }
   Expected<LaneIndex> claim_lane(StreamId stream, std::uint32_t record_bytes,
                                  std::string_view producer);
 
-  RegionMapping mapping_;
+  MappedMemory mapping_;
   RegionView region_;
   Overflow policy_ = Overflow::kWait;
   std::unique_ptr<ActiveRun> run_;

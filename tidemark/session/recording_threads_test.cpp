@@ -46,7 +46,7 @@ std::multiset<std::uint64_t> tasks_in(const std::string& capture) {
 
 TEST(RecordingThreads, OpenWriteAndCloseLanesAtTheSameTime) {
   const samples::TemporaryDirectory directory;
-  // As many lanes as threads: every one is used again, and there is always one for who asks.
+  // As many lanes as threads: every one is used again, and there is always one for whoever asks.
   auto recording = Recording::start({.output_dir = directory.file("run"),
                                      .sync = false,
                                      .max_lanes = kThreads,
@@ -82,7 +82,7 @@ TEST(RecordingThreads, OpenWriteAndCloseLanesAtTheSameTime) {
   EXPECT_EQ(tasks_in(directory.file("run") + "/capture.tide"), written);
 }
 
-// Whoever comes when all lanes are open is told so, and is served once one is closed.
+// Whoever comes when all lanes are open gets an error that says so, and is served once one is closed.
 TEST(RecordingThreads, AreToldWhenEveryLaneIsOpen) {
   const samples::TemporaryDirectory directory;
   auto recording =

@@ -57,9 +57,7 @@ Expected<OpenCapture> open_capture(const std::string& path, UniqueFd locked,
   std::vector<IndexEntry> known;
   bool described = false;
   if (!locked.valid()) {
-    auto writer = CaptureWriter::create(path, report.run_id, space);
-    if (!writer) return tl::unexpected(writer.error());
-    open.writer = std::move(*writer);
+    TM_TRY(open.writer, CaptureWriter::create(path, report.run_id, space));
   } else {
     auto reader = CaptureReader::open(path, CaptureReader::Open::kScan);
     if (!reader && reader.error().kind != ErrorKind::kDamage) return tl::unexpected(reader.error());
@@ -69,30 +67,25 @@ Expected<OpenCapture> open_capture(const std::string& path, UniqueFd locked,
         open.description = *description;
         described = true;
       }
-      if (auto read = reader->expect_read(); !read) return tl::unexpected(read.error());
+      TM_TRY_DO(reader->expect_read());
       if (!described && plan == nullptr)
         return failure(ErrorKind::kDamage, "{}: the description is lost, and the region too", path);
-      auto ledger = read_ledger(*reader, open.description.lanes, open.description.page_bytes);
-      if (!ledger) return tl::unexpected(ledger.error());
-      open.ledger = std::move(*ledger);
+      TM_TRY(open.ledger,
+             read_ledger(*reader, open.description.lanes, open.description.page_bytes));
       open.clock = read_clock(*reader);
       open.names = read_names(*reader);
-      if (auto read = reader->expect_read(); !read) return tl::unexpected(read.error());
+      TM_TRY_DO(reader->expect_read());
     }
-    auto writer =
-        CaptureWriter::append_to(std::move(locked), path, report.run_id, std::move(known), space);
-    if (!writer) return tl::unexpected(writer.error());
-    open.writer = std::move(*writer);
+    TM_TRY(open.writer, CaptureWriter::append_to(std::move(locked), path, report.run_id,
+                                                 std::move(known), space));
   }
   if (open.ledger.lanes.empty())
     for (const auto& lane : open.description.lanes)
       open.ledger.lanes.push_back(
           {.plan = lane, .ledger = LaneLedger(static_cast<Overflow>(lane.overflow))});
-  if (!described && plan != nullptr) {
-    auto put =
-        open.writer->append_text(ChunkType::kDescription, describe_capture(open.description));
-    if (!put) return tl::unexpected(put.error());
-  }
+  if (!described && plan != nullptr)
+    TM_TRY_DO(
+        open.writer->append_text(ChunkType::kDescription, describe_capture(open.description)));
   return open;
 }
 
@@ -197,13 +190,13 @@ Expected<void> complete_capture(const DeadRegion* region, OpenCapture& open, Rec
                                 bool sync) {
   if (region != nullptr) {
     const auto lanes = merge_region(*region, open, result);
-    if (auto read = expect_read(region->port, region->file.path); !read) return read;
+    TM_TRY_DO(expect_read(region->port, region->file.path));
     if (result.missing_bytes > 0) return failure(ErrorKind::kFile, "{}", open.writer->error());
-    if (auto closed = close_capture(*region, lanes, open, result); !closed) return closed;
-    if (auto read = expect_read(region->port, region->file.path); !read) return read;
+    TM_TRY_DO(close_capture(*region, lanes, open, result));
+    TM_TRY_DO(expect_read(region->port, region->file.path));
   }
   finish_lanes(open.ledger);
-  if (auto finished = open.writer->finish(); !finished) return finished;
+  TM_TRY_DO(open.writer->finish());
   return sync ? open.writer->sync() : Expected<void>();
 }
 
@@ -306,45 +299,39 @@ RecoverResult finish_recovery(RecoverResult result, const std::string& directory
 
 Expected<RecoverResult> recover_run(const std::string& directory, const RecoverOptions& options) {
   make_file_size_limit_an_error();
-  auto started = read_run_report(directory);
-  if (!started) return tl::unexpected(started.error());
-  if (started->status != "running") return complete(std::move(*started));
+  TM_TRY(RunReport started, read_run_report(directory));
+  if (started.status != "running") return complete(std::move(started));
   // Also before it has a region: a run that is only beginning is not one to finish.
-  const HostIs host = look_for_host(*started);
-  if (host == HostIs::kAlive) return still_going_on(*started);
+  const HostIs host = look_for_host(started);
+  if (host == HostIs::kAlive) return still_going_on(started);
   const std::string capture_path = directory + "/" + kCaptureFile;
-  auto capture = lock_capture_of(capture_path, *started, host);
-  if (!capture) return tl::unexpected(capture.error());
+  TM_TRY(auto capture, lock_capture_of(capture_path, started, host));
   // Another recovery may have finished it while this one waited.
-  started = read_run_report(directory);
-  if (!started) return tl::unexpected(started.error());
-  if (started->status != "running") return complete(std::move(*started));
+  TM_TRY(started, read_run_report(directory));
+  if (started.status != "running") return complete(std::move(started));
 
   RecoverResult result;
-  result.report = std::move(*started);
+  result.report = std::move(started);
   RunReport& report = result.report;
   // The path follows from the run id; run.json is not believed where it names other files.
   const std::string path = region_path(report.run_id);
   const bool same_boot = report.boot_id == boot_id();
   std::error_code code;
   const bool has_region = same_boot && fs::exists(path, code);
-  if (auto over = prove_over(report, host, has_region, options); !over)
-    return tl::unexpected(over.error());
+  TM_TRY_DO(prove_over(report, host, has_region, options));
   DeadRegion region;
   if (has_region) {
-    auto taken = take_region(path, report, host == HostIs::kGone);
-    if (!taken) return tl::unexpected(taken.error());
-    region = std::move(*taken);
+    TM_TRY(region, take_region(path, report, host == HostIs::kGone));
     report_tasks(region.port, region.plan.layout, report);
   }
   auto report_file =
       ReportFile::reserve(directory, report.run_id, has_region ? region.plan.lanes.size() : 0);
   if (!report_file) return keep_region(result, directory, report_file.error().message, 0);
   OpenCapture open;  // holds the lock until the report is in place
-  if (has_region || capture->valid()) {
+  if (has_region || capture.valid()) {
     CaptureSpace::Options space;
     if (options.capture_limit != 0) space.mapping_bytes = options.capture_limit;
-    auto opened = open_capture(capture_path, std::move(*capture), report,
+    auto opened = open_capture(capture_path, std::move(capture), report,
                                has_region ? &region.plan : nullptr, space);
     if (!opened && opened.error().kind != ErrorKind::kFile) return tl::unexpected(opened.error());
     if (!opened) return keep_region(result, directory, opened.error().message, 0);

@@ -27,7 +27,7 @@ Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request
 void note_clock(Device& device, ActiveRun& run);
 
 // Says in the report what happened, before anything is cleaned up: status, error, and for a run
-// that did not go well the runtime as it stands.
+// that did not go well, the state of the runtime.
 void classify(const Ending& ending, const RunRequest& request, ActiveRun& run,
               const std::optional<DeviceMemory>& memory);
 

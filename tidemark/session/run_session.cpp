@@ -15,22 +15,18 @@ namespace {
 Expected<std::optional<DeviceMemory>> prepare_memory(const RunRequest& request, ActiveRun& run) {
   if (!request.launch.runtime) return std::optional<DeviceMemory>{};
   const RuntimeLaunch& runtime = *request.launch.runtime;
-  auto memory = DeviceMemory::create(runtime.memory_bytes);
-  if (!memory) return tl::unexpected(memory.error());
+  TM_TRY(auto memory, DeviceMemory::create(runtime.memory_bytes));
   // A graph that is built here is recorded here: its lanes have this process as their producer.
   const bool builds_here = runtime.config.build == BuildKind::kHostBuild && run.records();
-  RegionMapping mapping;
+  MappedMemory mapping;
   RegionView region;
   if (builds_here) {
-    auto mapped = map_region(run.region().fd.get(), run.region().path, run.region().bytes);
-    if (!mapped) return tl::unexpected(mapped.error());
-    mapping = std::move(*mapped);
+    TM_TRY(mapping, map_region(run.region().fd.get(), run.region().path, run.region().bytes));
     region = RegionView(mapping.base());
   }
-  const auto status = runtime.prepare(*memory, builds_here ? &region : nullptr);
-  if (!status) return tl::unexpected(status.error());
-  run.write_status(*status);
-  return std::optional<DeviceMemory>(std::move(*memory));
+  TM_TRY(const auto status, runtime.prepare(memory, builds_here ? &region : nullptr));
+  run.write_status(status);
+  return std::optional<DeviceMemory>(std::move(memory));
 }
 
 // What the runtime counted.
@@ -87,11 +83,10 @@ RunResult result_of(ActiveRun& run) {
 }  // namespace
 
 Expected<RunResult> run_session(const RunRequest& request) {
-  auto device = open_device(*request.platform, request.device, request.isolation);
-  if (!device) return tl::unexpected(device.error());
-  auto prepared = ActiveRun::prepare(request, [&] { return (*device)->ticks_per_second(); });
-  if (!prepared) return tl::unexpected(prepared.error());
-  ActiveRun& run = **prepared;
+  TM_TRY(auto device, open_device(*request.platform, request.device, request.isolation));
+  TM_TRY(const auto prepared,
+         ActiveRun::prepare(request, [&] { return device->ticks_per_second(); }));
+  ActiveRun& run = *prepared;
   RunReport& report = run.report();
   const SignalWatch signals;
 
@@ -99,37 +94,34 @@ Expected<RunResult> run_session(const RunRequest& request) {
   const bool builds_here =
       request.launch.runtime && request.launch.runtime->config.build == BuildKind::kHostBuild;
   if (builds_here) run.start_drainer();
-  const auto memory = prepare_memory(request, run);
-  if (!memory) return tl::unexpected(memory.error());
-  if (auto launched = (*device)->launch({.program = request.launch.program,
-                                         .args = request.launch.args,
-                                         .region = &run.region(),
-                                         .memory = *memory ? &**memory : nullptr});
-      !launched)
-    return tl::unexpected(launched.error());
+  TM_TRY(const auto memory, prepare_memory(request, run));
+  TM_TRY_DO(device->launch({.program = request.launch.program,
+                            .args = request.launch.args,
+                            .region = &run.region(),
+                            .memory = memory ? &*memory : nullptr}));
   run.started();
   if (!builds_here) run.start_drainer();
-  Ending ending = wait_for_device(**device, run, request, signals);
+  Ending ending = wait_for_device(*device, run, request, signals);
   const bool has_left = ending.exit.has_value();
-  if (has_left) note_clock(**device, run);
-  classify(ending, request, run, *memory);
+  if (has_left) note_clock(*device, run);
+  classify(ending, request, run, memory);
   if (!has_left) {
-    ending.exit = wind_down(**device, run, ending.had_its_time);
-    note_clock(**device, run);
+    ending.exit = wind_down(*device, run, ending.had_its_time);
+    note_clock(*device, run);
   }
   // Nothing moves under the reader where the device can be held still.
-  const bool still_runs = !ending.exit && !(request.hold_device && (*device)->hold());
+  const bool still_runs = !ending.exit && !(request.hold_device && device->hold());
   if (still_runs && request.platform->transport == Transport::kPulled)
     wait_until_rescued(run.port(), kRescueMs);
   run.collect(!ended_well(ending.exit), still_runs ? Producers::kMayRun : Producers::kGone);
   if (const std::string fault = run.fault_text();
       !fault.empty() && report.error && report.error->message != fault)
     report.error->message += fmt::format("; the device says: {}", fault);
-  keep_evidence(request, run, *memory, !ending.exit);
-  if (!ending.exit && !(*device)->reset() && report.error)
+  keep_evidence(request, run, memory, !ending.exit);
+  if (!ending.exit && !device->reset() && report.error)
     report.error->hint = "the device runs in this process and could not be ended";
   read_runtime(request, run);
-  judge_results(request, run, *memory);  // the capture says how it ended, too
+  judge_results(request, run, memory);  // the capture says how it ended, too
   run.close_capture();
 
   if (request.export_artifacts && !run.keeps_region())

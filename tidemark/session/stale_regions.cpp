@@ -75,12 +75,11 @@ std::vector<StaleRegion> list_regions() {
 }
 
 Expected<void> remove_region_if_dead(const std::string& path) {
-  const auto file = open_region_file(path, RegionLock::kExclusive);
-  if (!file) return tl::unexpected(file.error());
+  TM_TRY(const auto file, open_region_file(path, RegionLock::kExclusive));
   // Between opening and locking the name may have gone to another file.
   struct stat locked {
   }, named{};
-  if (::fstat(file->fd.get(), &locked) != 0) return file_failure("stat", path);
+  if (::fstat(file.fd.get(), &locked) != 0) return file_failure("stat", path);
   if (::lstat(path.c_str(), &named) != 0) return file_failure("stat", path);
   if (locked.st_dev != named.st_dev || locked.st_ino != named.st_ino)
     return failure(ErrorKind::kUsage, "{} is in use: it was replaced a moment ago", path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy of a runtime's status as it stands in the region; another process may be writing it.
+// A copy of a runtime's status in the region; another process may be writing it.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ struct SamplePage {
             .recovered = false,
             .payload = payload.data()};
   }
-  // As it stands in a chunk.
+  // As it is in a chunk.
   [[nodiscard]] std::vector<unsigned char> bytes() const {
     std::vector<unsigned char> bytes(kPageHeaderBytes + payload.size());
     std::memcpy(bytes.data(), &header, sizeof(header));

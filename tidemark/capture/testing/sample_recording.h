@@ -81,7 +81,7 @@ class SampleRecording {
     std::uint32_t page_bytes = 1024;
     std::uint32_t spans = 100;  // attempts on every record lane
     std::uint32_t frames = 6;
-    bool closed = true;       // false: the producers are left where they stand
+    bool closed = true;       // false: the producers are left where they are
     bool late_lanes = false;  // the description does not know the lanes, only the lanes chunk
   };
 

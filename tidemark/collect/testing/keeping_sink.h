@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Test support: a sink that keeps every page in memory, can fail on request, and tells afterwards
+// Test support: a sink that keeps every page in memory, can fail on request, and says afterwards
 // which numbers it holds. A page that comes twice is counted, not hidden.
 #pragma once
 
@@ -73,7 +73,7 @@ class KeepingSink : public PageSink {
     }
     return found;
   }
-  // The whole frames of a lane; byte_of(number, at) says what must stand there.
+  // The whole frames of a lane; byte_of(number, at) says what must be there.
   template <class ByteOf>
   [[nodiscard]] Found frames_of(LaneIndex lane, const ByteOf& byte_of) const {
     Found found;

@@ -32,7 +32,7 @@ bool calibrate_cuda_recorder(CudaCheck& check, cudaStream_t stream, double& ns_p
   request.keep_pages = 2;
   const auto plan = plan_region(request);
   if (!plan) return check.fail(plan.error().message);
-  // A small region of its own, and behind it the result.
+  // A small region of its own, and after it the result.
   const std::uint64_t bytes = plan->layout.total_bytes;
   unsigned char* memory = nullptr;
   if (!check(cudaHostAlloc(reinterpret_cast<void**>(&memory), bytes + 64, cudaHostAllocMapped),

@@ -16,7 +16,7 @@ class CudaCheck {
  public:
   explicit CudaCheck(int device) : device_(device) {}
 
-  // False if it failed. The first failure is the one to tell: later ones often follow from it.
+  // False if it failed. The first failure is the one to report: later ones often follow from it.
   bool operator()(cudaError_t code, std::string_view call) {
     if (code == cudaSuccess) return true;
     if (message_.empty())

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <time.h>
 
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/device/cuda/cuda_clock.cuh"
@@ -28,13 +27,6 @@ __global__ void answer_clock(ClockTalk* talk) {
   }
 }
 
-std::uint64_t real_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
-
 bool ask(ClockTalk* talk, std::uint64_t number, ClockSample& sample) {
   const std::uint64_t before_ns = monotonic_ns();
   talk->question.store_release(number);         // [clock asked]
@@ -43,7 +35,7 @@ bool ask(ClockTalk* talk, std::uint64_t number, ClockSample& sample) {
   const std::uint64_t after_ns = monotonic_ns();
   sample = {.device_ticks = talk->ticks.load_relaxed(),
             .host_ns = before_ns + (after_ns - before_ns) / 2,
-            .real_ns = real_ns(),
+            .real_ns = clock_ns(CLOCK_REALTIME),
             .uncertainty_ns = (after_ns - before_ns) / 2 + 1};
   sample.real_ns -= (after_ns - before_ns) / 2;
   return true;

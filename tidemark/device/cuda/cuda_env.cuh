@@ -48,7 +48,7 @@ struct ThreadBlock : SoloBlock {
 
 // A warp that writes one lane together.
 struct WarpBlock {
-  // By the hardware's number: in a CTA of several dimensions threadIdx.x alone does not tell.
+  // By the hardware's number: in a CTA of several dimensions threadIdx.x alone does not say.
   __device__ std::uint32_t rank() const {
     std::uint32_t lane = 0;
     asm("mov.u32 %0, %%laneid;" : "=r"(lane));

@@ -46,7 +46,7 @@ struct CudaDeviceInfo {
 
 // The GPUs of this machine; why there are none, if there are none.
 Expected<std::vector<CudaDeviceInfo>> cuda_devices();
-// Why no CUDA program can run here, as far as can be told without a CUDA call; empty: nothing
+// Why no CUDA program can run here, as far as one can know without a CUDA call; empty: nothing
 // known. The host of a run makes no CUDA calls: its device process does.
 std::string why_no_cuda();
 

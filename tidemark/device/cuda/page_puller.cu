@@ -62,7 +62,7 @@ bool PagePuller::open(const RegionView& mapped, RegionView& for_kernels) {
   return open_staging() && bring_free_rings();
 }
 
-// The rings go over as they stand: a slot that changes under the copy proves nothing yet, and the
+// The rings are copied as they are: a slot that changes under the copy proves nothing yet, and the
 // next copy brings it.
 bool PagePuller::bring_free_rings() {
   const RegionShape& shape = region_.layout().shape;
@@ -249,7 +249,7 @@ void PagePuller::put_page(PageIndex page, std::size_t slot) {
   PageHeaderImage header;
   std::memcpy(&header, first, sizeof(header));
   auto* words = reinterpret_cast<SharedWord<std::uint64_t>*>(region_.page_base(page));
-  words[0].store_release(0);  // alone: all stores below are releases, so they come behind it
+  words[0].store_release(0);  // alone: all stores below are releases, so they come after it
   const std::uint64_t sequence = staging_.before[slot];
   if (sequence == 0 || staging_.after[slot] != sequence || header.sequence != sequence) return;
   const std::span payload(second + kPageHeaderBytes, page_bytes - kPageHeaderBytes);

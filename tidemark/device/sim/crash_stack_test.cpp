@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that has used up its stack still tells of its crash.
+// A thread that has used up its stack still reports its crash.
 #include "tidemark/device/sim/crash_stack.h"
 
 #include <signal.h>

@@ -5,17 +5,11 @@
 
 #include <cmath>
 
+#include "tidemark/base/monotonic_clock.h"
 #include "tidemark/device/sim/sim_env.h"
 
 namespace tidemark {
 namespace {
-
-std::uint64_t realtime_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 constexpr std::uint64_t kCalibrationNs = 4'000'000;
 
@@ -34,7 +28,7 @@ ClockSample sample_sim_clock() {
     if (uncertainty_ns >= best.uncertainty_ns) continue;
     best = {.device_ticks = ticks,
             .host_ns = before_ns + (after_ns - before_ns) / 2,
-            .real_ns = realtime_ns(),
+            .real_ns = clock_ns(CLOCK_REALTIME),
             .uncertainty_ns = uncertainty_ns};
   }
   return best;

@@ -56,7 +56,7 @@ class SimPlace {
 };
 inline thread_local SimPlace sim_place;
 
-// The unit that this thread is, + 1, for who finds it crashed; 0: none.
+// The unit that this thread is, + 1, for whoever finds it crashed; 0: none.
 inline thread_local std::uint32_t sim_unit = 0;
 
 struct SimEnv {

@@ -82,7 +82,7 @@ class RegionInMemory {
 
   void hand(LaneIndex lane, PageIndex page) { view_.free_ring(lane).send(handed_[lane]++, page); }
 
-  // The lane's next published page, as it stands now.
+  // The lane's next published page, as it is now.
   std::optional<TakenPage> take(LaneIndex lane) {
     const PageIndex page = view_.full_ring(lane).receive(received_[lane]);
     if (page == kNoPageIndex) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Test support: spans that tell their own number, and the reading of a page of them by its stamps.
+// Test support: spans that carry their own number, and the reading of a page of them by its stamps.
 #pragma once
 
 #include <cstring>

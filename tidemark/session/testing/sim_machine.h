@@ -47,7 +47,7 @@ class SimMachine {
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     TM_CHECK(base_ != MAP_FAILED);
     status_memory_.resize(status_bytes(config.units()) / sizeof(UnitProgress) + 1);
-    // Also what lies between the elements: the status stands over them.
+    // The padding between elements too: the status lies over them.
     std::memset(static_cast<void*>(status_memory_.data()), 0,
                 status_memory_.size() * sizeof(UnitProgress));
     status_ = reinterpret_cast<RuntimeStatus*>(status_memory_.data());
