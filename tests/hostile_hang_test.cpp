@@ -15,6 +15,7 @@
 #include "tidemark/run/hang_text.h"
 #include "tidemark/runtime/runtime_layout.h"
 #include "tidemark/runtime/unit_line.h"
+#include "tidemark/schema/dump_frame.h"
 #include "tidemark/session/host_watchdog.h"
 #include "tidemark/session/read_hang_state.h"
 

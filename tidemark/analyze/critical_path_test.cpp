@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/analyze/testing/hand_capture.h"
-#include "tidemark/runtime/kernel_info.h"
 
 namespace tidemark {
 namespace {

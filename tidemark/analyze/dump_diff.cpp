@@ -10,7 +10,6 @@
 
 #include "tidemark/analyze/element_text.h"
 #include "tidemark/analyze/task_graph.h"
-#include "tidemark/runtime/kernel_info.h"
 
 namespace tidemark {
 namespace {

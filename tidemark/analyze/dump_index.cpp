@@ -6,10 +6,10 @@
 #include <set>
 #include <tuple>
 
-#include "tidemark/runtime/dtype.h"
 #include "tidemark/runtime/dump_source.h"
-#include "tidemark/runtime/kernel_info.h"
-#include "tidemark/runtime/task_slot.h"
+#include "tidemark/schema/access.h"
+#include "tidemark/schema/dtype.h"
+#include "tidemark/schema/task_limits.h"
 
 namespace tidemark {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/capture/testing/sample_pages.h"
-#include "tidemark/runtime/dtype.h"
+#include "tidemark/schema/dtype.h"
 #include "tidemark/session/runtime_lanes.h"
 #include "tidemark/transport/fragment.h"
 

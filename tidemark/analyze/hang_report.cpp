@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "tidemark/schema/unit_state.h"
+
 namespace tidemark {
 namespace {
 

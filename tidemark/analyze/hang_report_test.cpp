@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/analyze/testing/hand_capture.h"
+#include "tidemark/schema/unit_state.h"
 
 namespace tidemark {
 namespace {

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "tidemark/base/align.h"
-#include "tidemark/runtime/heap_ring.h"
-#include "tidemark/runtime/runtime_error.h"
+#include "tidemark/schema/resource.h"
+#include "tidemark/schema/task_limits.h"
 
 namespace tidemark {
 namespace {

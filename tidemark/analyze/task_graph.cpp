@@ -7,8 +7,9 @@
 #include <tuple>
 
 #include "tidemark/base/mix.h"
-#include "tidemark/runtime/dtype.h"
-#include "tidemark/runtime/kernel_info.h"
+#include "tidemark/schema/access.h"
+#include "tidemark/schema/dtype.h"
+#include "tidemark/schema/task_limits.h"
 
 namespace tidemark {
 namespace {

@@ -10,8 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/analyze/testing/hand_capture.h"
-#include "tidemark/runtime/kernel_info.h"
-#include "tidemark/runtime/task_slot.h"
+#include "tidemark/schema/access.h"
+#include "tidemark/schema/dtype.h"
+#include "tidemark/schema/task_limits.h"
 
 namespace tidemark {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <deque>
 
-#include "tidemark/runtime/cluster_range.h"
+#include "tidemark/schema/cluster_range.h"
 
 namespace tidemark {
 namespace {

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/analyze/testing/hand_capture.h"
-#include "tidemark/runtime/cluster_range.h"
+#include "tidemark/schema/cluster_range.h"
 
 namespace tidemark {
 namespace {

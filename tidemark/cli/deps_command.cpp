@@ -13,7 +13,8 @@
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/export/part_file.h"
-#include "tidemark/runtime/task_slot.h"
+#include "tidemark/schema/task_limits.h"
+#include "tidemark/schema/task_shape.h"
 
 namespace tidemark::cli {
 namespace {

@@ -6,6 +6,8 @@
 
 #include "tidemark/base/nearest_name.h"
 #include "tidemark/run/task_text.h"
+#include "tidemark/schema/access.h"
+#include "tidemark/schema/task_limits.h"
 
 namespace tidemark::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "tidemark/cli/terminal.h"
 #include "tidemark/device/cuda/cuda_program.h"
 #include "tidemark/device/platform_table.h"
-#include "tidemark/runtime/build_strategy.h"
+#include "tidemark/schema/build_kind.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/workload_entry.h"
 

@@ -4,7 +4,7 @@
 
 #include "tidemark/base/command.h"
 #include "tidemark/base/expected.h"
-#include "tidemark/runtime/stream_lanes.h"
+#include "tidemark/schema/stream_lanes.h"
 
 namespace tidemark::cli {
 

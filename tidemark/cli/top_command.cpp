@@ -13,6 +13,8 @@
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/run/json.h"
+#include "tidemark/schema/error_code.h"
+#include "tidemark/schema/unit_state.h"
 #include "tidemark/session/live_view.h"
 
 namespace tidemark::cli {

@@ -3,8 +3,9 @@
 #include "tidemark/analyze/task_graph.h"
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/event_json.h"
-#include "tidemark/runtime/overlap.h"
-#include "tidemark/runtime/task_slot.h"
+#include "tidemark/schema/task_limits.h"
+#include "tidemark/schema/task_shape.h"
+#include "tidemark/schema/view_overlap.h"
 
 namespace tidemark {
 namespace {

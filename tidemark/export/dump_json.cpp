@@ -6,7 +6,7 @@
 #include "tidemark/analyze/element_text.h"
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/json_file.h"
-#include "tidemark/runtime/dump_selection.h"
+#include "tidemark/schema/dump_selection.h"
 
 namespace tidemark {
 namespace {

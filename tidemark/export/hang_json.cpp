@@ -3,6 +3,7 @@
 #include "tidemark/export/hang_json.h"
 
 #include "tidemark/export/json_file.h"
+#include "tidemark/schema/unit_state.h"
 
 namespace tidemark {
 namespace {

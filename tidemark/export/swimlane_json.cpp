@@ -5,7 +5,7 @@
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/event_json.h"
 #include "tidemark/export/row_text.h"
-#include "tidemark/runtime/cluster_range.h"
+#include "tidemark/schema/cluster_range.h"
 #include "tidemark/schema/phase_span.h"
 
 namespace tidemark {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tidemark/run/task_text.h"
+#include "tidemark/schema/resource.h"
 
 namespace tidemark {
 namespace {

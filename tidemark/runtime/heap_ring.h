@@ -8,10 +8,9 @@
 
 #include "tidemark/base/align.h"
 #include "tidemark/base/check.h"
+#include "tidemark/schema/task_limits.h"
 
 namespace tidemark {
-
-inline constexpr std::uint64_t kHeapAlign = 1024;
 
 class HeapRing {
  public:

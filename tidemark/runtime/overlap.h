@@ -6,14 +6,9 @@
 #include <cstdint>
 
 #include "tidemark/runtime/tensor_view.h"
+#include "tidemark/schema/view_overlap.h"
 
 namespace tidemark {
-
-enum class ViewOverlap : std::uint8_t {
-  kNone,
-  kCovered,  // every element of the first is an element of the second
-  kPartial,  // some are, or it cannot be told
-};
 
 namespace overlap_detail {
 

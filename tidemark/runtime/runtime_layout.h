@@ -14,9 +14,10 @@
 #include "tidemark/runtime/kernel_info.h"
 #include "tidemark/runtime/mailbox.h"
 #include "tidemark/runtime/ready_queue.h"
-#include "tidemark/runtime/runtime_config.h"
+#include "tidemark/runtime/runtime_status.h"
 #include "tidemark/runtime/task_slot.h"
 #include "tidemark/runtime/tensor_map.h"
+#include "tidemark/schema/runtime_config.h"
 
 namespace tidemark {
 

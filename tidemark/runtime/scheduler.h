@@ -6,12 +6,12 @@
 #include <cstdint>
 
 #include "tidemark/record/recorder.h"
-#include "tidemark/runtime/cluster_range.h"
 #include "tidemark/runtime/completion.h"
 #include "tidemark/runtime/error_latch.h"
 #include "tidemark/runtime/scheduler_watchdog.h"
 #include "tidemark/runtime/unit_line.h"
 #include "tidemark/runtime/unit_recorder.h"
+#include "tidemark/schema/cluster_range.h"
 #include "tidemark/schema/phase_span.h"
 #include "tidemark/schema/task_span.h"
 

@@ -9,10 +9,10 @@
 
 #include "tidemark/base/watched_time.h"
 #include "tidemark/record/device_env.h"
-#include "tidemark/runtime/cluster_range.h"
 #include "tidemark/runtime/error_latch.h"
 #include "tidemark/runtime/runtime_memory.h"
 #include "tidemark/runtime/unit_line.h"
+#include "tidemark/schema/cluster_range.h"
 
 namespace tidemark {
 

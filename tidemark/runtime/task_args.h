@@ -7,9 +7,9 @@
 #include <type_traits>
 
 #include "tidemark/base/check.h"
-#include "tidemark/runtime/half.h"
 #include "tidemark/runtime/kernel_info.h"
 #include "tidemark/runtime/task_slot.h"
+#include "tidemark/schema/half.h"
 
 namespace tidemark {
 

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tidemark/runtime/dtype.h"
-#include "tidemark/runtime/task_id.h"
+#include "tidemark/schema/dtype.h"
+#include "tidemark/schema/task_id.h"
 
 namespace tidemark {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "tidemark/runtime/task_id.h"
 #include "tidemark/runtime/task_slot.h"
 #include "tidemark/runtime/tensor_view.h"
+#include "tidemark/schema/task_id.h"
 
 namespace tidemark {
 

@@ -8,9 +8,9 @@
 #include <type_traits>
 
 #include "tidemark/base/mix.h"
-#include "tidemark/runtime/dtype.h"
-#include "tidemark/runtime/half.h"
+#include "tidemark/schema/dtype.h"
 #include "tidemark/schema/dump_frame.h"
+#include "tidemark/schema/half.h"
 
 namespace tidemark {
 

@@ -7,11 +7,10 @@
 #include <type_traits>
 
 #include "tidemark/base/check.h"
-#include "tidemark/runtime/dtype.h"
+#include "tidemark/schema/dtype.h"
+#include "tidemark/schema/task_limits.h"
 
 namespace tidemark {
-
-inline constexpr std::uint32_t kTensorRankMax = 5;
 
 struct TensorShape {
   std::uint32_t rank = 0;

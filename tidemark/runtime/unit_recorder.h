@@ -2,7 +2,7 @@
 // How a unit opens its lanes: a recorder of the lane, or a disabled one where there is none.
 #pragma once
 
-#include "tidemark/runtime/stream_lanes.h"
+#include "tidemark/schema/stream_lanes.h"
 #include "tidemark/transport/region.h"
 
 namespace tidemark {

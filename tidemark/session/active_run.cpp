@@ -17,6 +17,7 @@
 #include "tidemark/run/hang_state.h"
 #include "tidemark/run/output_directory.h"
 #include "tidemark/run/report_lanes.h"
+#include "tidemark/runtime/runtime_status.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/calibrate.h"
 #include "tidemark/session/region_words.h"

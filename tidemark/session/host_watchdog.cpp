@@ -3,6 +3,9 @@
 
 #include <cstring>
 
+#include "tidemark/runtime/runtime_status.h"
+#include "tidemark/schema/unit_state.h"
+
 namespace tidemark {
 namespace {
 

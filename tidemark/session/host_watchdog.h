@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "tidemark/collect/region_port.h"
-#include "tidemark/runtime/unit_image.h"
+#include "tidemark/schema/hang_class.h"
+#include "tidemark/schema/unit_counts.h"
+#include "tidemark/schema/unit_image.h"
 
 namespace tidemark {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lanes of a runtime's units: one per unit and stream that is on, no number twice, no gap.
-#include "tidemark/runtime/stream_lanes.h"
+#include "tidemark/schema/stream_lanes.h"
 
 #include <algorithm>
 #include <numeric>

@@ -4,19 +4,14 @@
 
 #include <cstdint>
 
-#include "tidemark/runtime/core_type.h"
-#include "tidemark/runtime/dump_selection.h"
-#include "tidemark/runtime/runtime_status.h"
-#include "tidemark/runtime/stream_lanes.h"
+#include "tidemark/schema/build_kind.h"
+#include "tidemark/schema/core_type.h"
+#include "tidemark/schema/dump_selection.h"
+#include "tidemark/schema/stream_lanes.h"
+#include "tidemark/schema/task_limits.h"
+#include "tidemark/schema/unit_counts.h"
 
 namespace tidemark {
-
-// How the graph is built.
-enum class BuildKind : std::uint32_t {
-  kTensorMap,  // tensormap_and_ringbuffer
-  kExplicit,   // aicpu_build_graph
-  kHostBuild,  // host_build_graph
-};
 
 struct RingSizes {
   std::uint32_t task_window = 16384;  // slots, power of two

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "tidemark/runtime/runtime_config.h"
+#include "tidemark/schema/runtime_config.h"
 
 namespace tidemark {
 

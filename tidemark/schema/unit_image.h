@@ -2,10 +2,7 @@
 // A plain copy of a unit's progress line.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-
-#include "tidemark/runtime/runtime_status.h"
 
 namespace tidemark {
 
@@ -20,9 +17,5 @@ struct UnitImage {
   std::uint64_t left_since_ticks;
   std::uint32_t left_state, reserved_too;
 };
-
-static_assert(sizeof(UnitImage) <= sizeof(UnitProgress));
-static_assert(offsetof(UnitImage, recorder_waiting) == offsetof(UnitProgress, recorder));
-static_assert(offsetof(UnitImage, loops) == offsetof(UnitProgress, loops));
 
 }  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "tidemark/runtime/runtime_status.h"
+#include "tidemark/schema/unit_counts.h"
 
 namespace tidemark {
 

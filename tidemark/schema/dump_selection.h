@@ -4,8 +4,7 @@
 
 #include <cstdint>
 
-#include "tidemark/runtime/kernel_info.h"
-#include "tidemark/schema/dump_frame.h"
+#include "tidemark/base/host_device.h"
 
 namespace tidemark {
 

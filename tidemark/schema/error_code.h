@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The errors of the runtime by code and name, and what is known of one when it is latched. The
-// host turns it into a message; the device only stores numbers and names.
+// The errors of the runtime by code and name. The host turns one into a message; the device only
+// stores numbers and names.
 #pragma once
 
 #include <cstdint>
@@ -66,42 +66,6 @@ constexpr std::string_view error_name(ErrorCode code) {
       return "DEVICE_FAULT";
   }
   return "UNKNOWN";
-}
-
-// What the orchestrator may have to wait for.
-enum class Resource : std::uint32_t {
-  kNone,
-  kTaskWindow,
-  kHeap,
-  kDepPool,
-  kFanin,
-  kTensorMap,
-};
-inline constexpr std::uint32_t kResourceCount = 6;
-
-constexpr std::string_view resource_name(Resource resource) {
-  constexpr std::string_view kNames[kResourceCount] = {
-      "none", "task window", "heap", "dependency pool", "fanin", "tensor map"};
-  const auto index = static_cast<std::uint32_t>(resource);
-  return index < kResourceCount ? kNames[index] : std::string_view("unknown");
-}
-
-// The flag that sets its size.
-constexpr const char* resource_flag(Resource resource) {
-  switch (resource) {
-    case Resource::kTaskWindow:
-      return "--ring-task-window";
-    case Resource::kHeap:
-      return "--ring-heap";
-    case Resource::kDepPool:
-    case Resource::kFanin:
-      return "--ring-dep-pool";
-    case Resource::kTensorMap:
-      return "--tensormap-pool";
-    case Resource::kNone:
-      break;
-  }
-  return "--help";
 }
 
 }  // namespace tidemark

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The 16-bit floats: every one of the 65,536 survives the way to float and back, and every float
 // goes to the nearest of them, ties to even.
-#include "tidemark/runtime/half.h"
+#include "tidemark/schema/half.h"
 
 #include <bit>
 #include <cmath>
