@@ -147,7 +147,7 @@ class HungDevice {
     std::strcpy(status->site_files[0], "program.h");
     for (std::uint32_t unit = 0; unit < units.total(); ++unit) {
       UnitProgress& line = unit_lines(status)[unit];
-      line.state.store_release(static_cast<std::uint32_t>(UnitState::kBusy));
+      line.state.store_release(UnitState::kBusy);
       line.since_ticks.store_release(1000 + unit);
       line.task_id.store_release(unit < units.core(0) ? kTasks : kFirst + unit - units.core(0));
     }

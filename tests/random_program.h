@@ -144,7 +144,7 @@ inline TensorView apply(const ViewStep& step, const TensorView& view) {
 // The places of a view's elements in its buffer, in row-major order of the view.
 inline std::vector<std::uint64_t> places_of(const TensorView& view) {
   std::vector<std::uint64_t> places;
-  std::uint64_t at[kTensorRankMax] = {};
+  std::uint64_t at[kRankMax] = {};
   for (std::uint64_t n = view.element_count(); n > 0; --n) {
     std::uint64_t place = view.offset;
     for (std::uint32_t i = 0; i < view.shape.rank; ++i) place += at[i] * view.stride[i];

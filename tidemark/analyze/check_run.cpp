@@ -103,7 +103,7 @@ void check_dump(CheckResult& result, const std::string& directory) {
     if (!entry.is_tensor() || !entry.has_stats() || header.payload_bytes == 0 ||
         header.payload_bytes != header.logical_bytes)
       continue;
-    TensorStats stats(static_cast<DType>(header.dtype));
+    TensorStats stats(header.dtype);
     // Pieces are cut anywhere; the statistics want whole words.
     std::vector<unsigned char> rest;
     const auto read = read_payload(*run, entry, [&](std::span<const unsigned char> part) {

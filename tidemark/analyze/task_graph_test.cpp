@@ -59,7 +59,7 @@ class GraphByHand {
                                         .buffer = arg.buffer,
                                         .owner = arg.owner,
                                         .index = static_cast<std::uint8_t>(index),
-                                        .access = static_cast<std::uint8_t>(arg.access),
+                                        .access = arg.access,
                                         .rank = rank,
                                         .output_index = arg.output_index});
   }

@@ -37,7 +37,7 @@ inline constexpr std::uint8_t kFlagOpen = 2;
 
 struct ChunkHeader {
   std::uint32_t magic;
-  std::uint16_t type;
+  ChunkType type;
   std::uint8_t version_major;
   std::uint8_t flags;
   std::uint64_t run_id;
@@ -60,7 +60,7 @@ struct IndexEntry {
   std::uint64_t sequence;
   std::uint32_t lane;
   std::uint32_t epoch;
-  std::uint16_t type;
+  ChunkType type;
   std::uint16_t flags;
   std::uint32_t reserved;
 };

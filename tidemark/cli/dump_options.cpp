@@ -54,7 +54,7 @@ class SelectParser {
   }
   Expected<void> take_kernel(const std::string& name) {
     std::string known;
-    for (std::size_t i = 0; i < kernels_.size() && i < kDumpKernelsMax; ++i) {
+    for (std::size_t i = 0; i < kernels_.size() && i < kKernelNumbersMax; ++i) {
       known += (known.empty() ? "" : ", ") + kernels_[i];
       if (kernels_[i] != name) continue;
       rule_.kernels = (has_kernel_ ? rule_.kernels : 0) | std::uint64_t{1} << i;

@@ -29,6 +29,8 @@ const char* flag_of(StreamId stream) {
       return "--dump-tensor";
     case StreamId::kEvents:
       return "with any other stream";
+    case StreamId::kNone:
+      break;
   }
   return "";
 }

@@ -148,7 +148,7 @@ class SwimlaneWriter {
     run_.for_each_event([&](const UserEvent& event, LaneIndex lane) {
       begin_row();
       append("{{\"name\":{},\"kind\":\"{}\"", json_text(run_.name_of(event.name_hash)),
-             event_kind_text(event));
+             to_text(event.kind));
       clock_.put_time(out_, ",\"time_us\":", event.time_ticks);
       append(",\"value\":{},\"unit\":{},\"lane\":{},\"producer\":{}}}", event.value, event.unit,
              lane, json_text(run_.lanes()[lane].producer));

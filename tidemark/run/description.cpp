@@ -12,28 +12,6 @@
 namespace tidemark {
 namespace {
 
-const char* to_text(FieldType type) {
-  switch (type) {
-    case FieldType::kU8:
-      return "u8";
-    case FieldType::kU16:
-      return "u16";
-    case FieldType::kU32:
-      return "u32";
-    case FieldType::kU48:
-      return "u48";
-    case FieldType::kU64:
-      return "u64";
-    case FieldType::kI64:
-      return "i64";
-    case FieldType::kTicks48:
-      return "ticks48";
-    case FieldType::kHash64:
-      return "name_hash";
-  }
-  return "unknown";
-}
-
 void put_streams(JsonWriter& json) {
   put_key(json, "streams");
   json.StartArray();
@@ -47,7 +25,7 @@ void put_streams(JsonWriter& json) {
     for (const auto& field : stream.fields) {
       json.StartObject();
       put(json, "name", std::string_view(field.name));
-      put(json, "type", std::string_view(to_text(field.type)));
+      put(json, "type", to_text(field.type));
       put(json, "offset", static_cast<std::uint32_t>(field.offset));
       json.EndObject();
     }
@@ -149,14 +127,14 @@ Expected<rapidjson::Document> parse(CaptureReader& reader, const IndexEntry& chu
 LanePlan parse_lane(const rapidjson::Value& value, std::uint32_t page_bytes) {
   LanePlan lane{};
   lane.reserved_first_page = kNoPageIndex;
-  lane.stream = static_cast<std::uint16_t>(get_u64(value, "stream"));
-  lane.overflow = static_cast<std::uint16_t>(get_u64(value, "policy"));
+  lane.stream = static_cast<StreamId>(get_u64(value, "stream"));
+  lane.overflow = static_cast<Overflow>(get_u64(value, "policy"));
   const std::uint64_t record_bytes = get_u64(value, "record_bytes");
-  const StreamInfo* stream = find_stream(static_cast<StreamId>(lane.stream));
+  const StreamInfo* stream = find_stream(lane.stream);
   const bool sane = stream != nullptr && record_bytes % kQuantumBytes == 0 &&
                     record_bytes < page_bytes && record_bytes >= stream->record_bytes &&
                     (record_bytes == 0) == (stream->record_bytes == 0);
-  if (!sane) lane.stream = 0;
+  if (!sane) lane.stream = StreamId::kNone;
   lane.record_bytes = sane ? static_cast<std::uint32_t>(record_bytes) : 0;
   lane.unit = static_cast<std::uint32_t>(get_u64(value, "unit"));
   std::strncpy(lane.producer, get_text(value, "producer").c_str(), kProducerTextBytes - 1);
@@ -193,7 +171,7 @@ std::string describe_capture(const CaptureDescription& description) {
 Expected<CaptureDescription> read_description(CaptureReader& reader) {
   const auto& chunks = reader.chunks();
   const auto found = std::find_if(chunks.begin(), chunks.end(), [](const IndexEntry& chunk) {
-    return chunk.type == static_cast<std::uint16_t>(ChunkType::kDescription);
+    return chunk.type == ChunkType::kDescription;
   });
   if (found == chunks.end() && reader.claimed_format() != 0)
     return failure(ErrorKind::kUsage,
@@ -255,7 +233,7 @@ RunClock read_clock(CaptureReader& reader) {
   RunClock clock;
   std::uint64_t newest = 0;
   for (const auto& chunk : reader.chunks()) {
-    if (chunk.type != static_cast<std::uint16_t>(ChunkType::kClock)) continue;
+    if (chunk.type != ChunkType::kClock) continue;
     const auto document = parse(reader, chunk);
     if (!document) continue;
     clock.launch_ticks = std::max(clock.launch_ticks, get_decimal(*document, "launch_ticks"));
@@ -288,7 +266,7 @@ std::string describe_names(const NameTexts& names) {
 NameTexts read_names(CaptureReader& reader) {
   NameTexts names;
   for (const auto& chunk : reader.chunks()) {
-    if (chunk.type != static_cast<std::uint16_t>(ChunkType::kNames)) continue;
+    if (chunk.type != ChunkType::kNames) continue;
     const auto document = parse(reader, chunk);
     if (!document) continue;
     for (const auto& member : document->GetObject())

@@ -18,7 +18,7 @@ RecordCursor::RecordCursor(CaptureReader* reader, const LanePlan& plan, LaneInde
       lane_count_(lane_count),
       page_bytes_(page_bytes),
       pages_(std::move(pages)) {
-  const StreamInfo* stream = find_stream(static_cast<StreamId>(plan.stream));
+  const StreamInfo* stream = find_stream(plan.stream);
   if (stream == nullptr) return;
   for (const Field& field : stream->fields)
     if (field.type == FieldType::kTicks48) time_word_ = field.offset / 8;
@@ -27,8 +27,8 @@ RecordCursor::RecordCursor(CaptureReader* reader, const LanePlan& plan, LaneInde
 
 // Of the records of a task graph only those of tasks have one.
 bool RecordCursor::has_time() const {
-  return time_word_ != kNoTime && (plan_.stream != static_cast<std::uint16_t>(StreamId::kEdges) ||
-                                   graph_record_kind(words_) == GraphRecordKind::kTask);
+  return time_word_ != kNoTime &&
+         (plan_.stream != StreamId::kEdges || graph_record_kind(words_) == GraphRecordKind::kTask);
 }
 
 bool RecordCursor::next_page() {

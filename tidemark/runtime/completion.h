@@ -14,7 +14,7 @@ namespace tidemark {
 template <UnitEnv Env>
 TM_DEVICE void push_ready(const RuntimeMemory& memory, ReadyQueue queue, SlotRef ref) {
   queue.template push<Env>(ref.value, [&] {
-    return memory.control().error.load_acquire() != 0;  // pairs with [error latched]
+    return memory.control().error.load_acquire() != ErrorCode::kNone;  // pairs with [error latched]
   });
 }
 
@@ -45,8 +45,8 @@ TM_DEVICE void complete_task(const RuntimeMemory& memory, SlotRef ref) {
     if ((producer & SlotRef::kRetainsBit) == 0) continue;
     memory.slot({producer & ~SlotRef::kRetainsBit}).released.add_acq_rel(1);  // [memory released]
   }
-  slot.state.store_release(static_cast<std::uint32_t>(TaskState::kCompleted));  // [task complete]
-  memory.control().completed.add_acq_rel(1);  // [completed counted]
+  slot.state.store_release(TaskState::kCompleted);  // [task complete]
+  memory.control().completed.add_acq_rel(1);        // [completed counted]
 }
 
 }  // namespace tidemark

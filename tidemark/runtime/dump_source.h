@@ -12,10 +12,6 @@
 
 namespace tidemark {
 
-// In DumpHeader::reserved of a kSkipped: why. The argument's view points outside of the device's
-// memory, or the task's counts are more than any task has.
-inline constexpr std::uint8_t kDumpInvalidView = 1;
-
 // The bytes of one dumped argument, in their order: header, payload, statistics.
 class DumpSource {
  public:
@@ -23,7 +19,7 @@ class DumpSource {
                        const TensorView* view)
       : header_(header),
         gather_(memory, view != nullptr ? *view : TensorView{}),
-        stats_(static_cast<DType>(header.dtype)),
+        stats_(header.dtype),
         payload_left_(header.payload_bytes),
         has_stats_((header.flags & kDumpHasStats) != 0) {
     if (view == nullptr) payload_left_ = 0;

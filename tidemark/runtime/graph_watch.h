@@ -10,10 +10,10 @@
 #include "tidemark/runtime/scope_stack.h"
 #include "tidemark/runtime/slot_filling.h"
 #include "tidemark/schema/graph_record.h"
+#include "tidemark/schema/resource.h"
+#include "tidemark/schema/task_limits.h"
 
 namespace tidemark {
-
-inline constexpr std::uint32_t kNoArg = ~0u;
 
 struct GraphEdge {
   TaskId producer;

@@ -202,7 +202,7 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
         const SlotRef ref = rings_.ref_of(ring, number);
         TaskSlot& slot = memory_.slot(ref);
         // [producer done]; pairs with [producer done]. The state is this thread's own here.
-        if (slot.state.load_acquire() != static_cast<std::uint32_t>(TaskState::kCompleted) &&
+        if (slot.state.load_acquire() != TaskState::kCompleted &&
             slot.pending.subtract_acq_rel(1) == 1)
           make_ready<Env>(memory_, ref, slot);
       }

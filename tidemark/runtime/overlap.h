@@ -47,7 +47,7 @@ TM_DEVICE constexpr ViewOverlap overlap_of(const TensorView& first, const Tensor
   if (first.end_element() * first_bytes <= second.offset * second_bytes ||
       second.end_element() * second_bytes <= first.offset * first_bytes)
     return ViewOverlap::kNone;
-  std::uint64_t first_starts[kTensorRankMax] = {}, second_starts[kTensorRankMax] = {};
+  std::uint64_t first_starts[kRankMax] = {}, second_starts[kRankMax] = {};
   if (!overlap_detail::same_strides(first, second) ||
       !overlap_detail::find_starts(first, first_starts) ||
       !overlap_detail::find_starts(second, second_starts))

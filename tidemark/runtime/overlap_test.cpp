@@ -15,7 +15,7 @@ namespace {
 std::set<std::uint64_t> bytes_of(const TensorView& view) {
   std::set<std::uint64_t> bytes;
   if (view.element_count() == 0) return bytes;
-  std::uint64_t index[kTensorRankMax] = {};
+  std::uint64_t index[kRankMax] = {};
   for (;;) {
     std::uint64_t element = view.offset;
     for (std::uint32_t i = 0; i < view.shape.rank; ++i) element += index[i] * view.stride[i];

@@ -218,7 +218,7 @@ class ProducerSet {
   TM_DEVICE bool has_earlier_entry(const MapEntry& entry, const GraphEdge& edge) const {
     TensorMap& map = rings_.map();
     const StoredTensor& tensor = memory_.tensors(slot_)[edge.arg];
-    const bool writes = tensor.access != static_cast<std::uint8_t>(Access::kInput);
+    const bool writes = tensor.access != Access::kInput;
     for (std::uint32_t link = map.first_of(tensor.view.buffer);;) {
       const MapEntry& other = map.entry(link);
       if (&other == &entry) return false;

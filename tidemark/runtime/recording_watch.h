@@ -79,15 +79,12 @@ class RecordingWatch : public NoWatch {
 
   TM_DEVICE void edge(const GraphEdge& edge) {
     if (!graph_.enabled()) return;
-    const auto number = [](std::uint32_t arg) {
-      return arg == kNoArg ? kNoGraphArg : static_cast<std::uint16_t>(arg);
-    };
     write(GraphEdgeRecord{.producer = edge.producer.value,
                           .consumer = edge.consumer.value,
-                          .arg = number(edge.arg),
-                          .producer_arg = number(edge.producer_arg),
-                          .source = static_cast<std::uint8_t>(edge.source),
-                          .overlap = static_cast<std::uint8_t>(edge.overlap),
+                          .arg = static_cast<std::uint16_t>(edge.arg),
+                          .producer_arg = static_cast<std::uint16_t>(edge.producer_arg),
+                          .source = edge.source,
+                          .overlap = edge.overlap,
                           .satisfied = edge.satisfied});
   }
   TM_DEVICE void described(const RuntimeMemory& memory, const TaskSlot& slot,
@@ -99,7 +96,7 @@ class RecordingWatch : public NoWatch {
                     .submit_line = task.site.line,
                     .kernels = {slot.kernels[0], slot.kernels[1], slot.kernels[2]},
                     .submit_file = names_.hash_of(*region_, task.site.file),
-                    .shape = static_cast<std::uint8_t>(slot.shape),
+                    .shape = slot.shape,
                     .tensor_count = static_cast<std::uint8_t>(slot.tensor_count),
                     .scalar_count = static_cast<std::uint8_t>(slot.scalar_count),
                     .at_once = task.complete_at_once});
@@ -158,7 +155,7 @@ class RecordingWatch : public NoWatch {
                           .owner = tensors[i].owner,
                           .index = static_cast<std::uint8_t>(i),
                           .access = tensors[i].access,
-                          .dtype = static_cast<std::uint8_t>(view.dtype),
+                          .dtype = view.dtype,
                           .rank = static_cast<std::uint8_t>(view.shape.rank),
                           .output_index = tensors[i].output_index});
       write_dimensions(task_id, view);

@@ -178,16 +178,15 @@ class RingSet {
 
   TM_DEVICE bool is_complete(SlotRef ref) const {
     // pairs with [task complete]
-    return memory_.slot(ref).state.load_acquire() ==
-           static_cast<std::uint32_t>(TaskState::kCompleted);
+    return memory_.slot(ref).state.load_acquire() == TaskState::kCompleted;
   }
   TM_DEVICE bool scope_is_open(const TaskSlot& slot) const {
     return scopes_.is_open({slot.scope_depth, slot.scope_serial});
   }
   TM_DEVICE bool consumed(const TaskSlot& slot) const {
     // pairs with [task complete] and [memory released]
-    return slot.state.load_acquire() == static_cast<std::uint32_t>(TaskState::kCompleted) &&
-           !scope_is_open(slot) && slot.released.load_acquire() == slot.retained;
+    return slot.state.load_acquire() == TaskState::kCompleted && !scope_is_open(slot) &&
+           slot.released.load_acquire() == slot.retained;
   }
 
   TM_DEVICE void retire(Ring& ring, TaskSlot& slot) {
@@ -203,7 +202,7 @@ class RingSet {
   TM_DEVICE void forget_buffers(const TaskSlot& slot) {
     const StoredTensor* tensors = memory_.tensors(slot);
     for (std::uint32_t i = 0; i < slot.tensor_count; ++i) {
-      if (tensors[i].access != static_cast<std::uint8_t>(Access::kOutput)) continue;
+      if (tensors[i].access != Access::kOutput) continue;
       const std::uint64_t buffer = tensors[i].view.buffer;
       for (std::uint32_t link = map_.first_of(buffer); link != TensorMap::kNone;) {
         const std::uint32_t next = map_.entry(link).next;
@@ -283,7 +282,7 @@ class RingSet {
     if (ticks <= told.longest_ticks.load_own()) return;
     told.longest_ticks.store_relaxed(ticks);
     told.ring.store_relaxed(request.ring);
-    told.resource.store_relaxed(static_cast<std::uint32_t>(request.resource));
+    told.resource.store_relaxed(request.resource);
     told.scope_line.store_relaxed(scopes_.site().line);
     ErrorLatch::copy_text(told.scope_file, scopes_.site().file);
   }

@@ -30,7 +30,7 @@ inline constexpr std::uint64_t kEntryAlign = 1024;
 // Words of the whole device.
 struct alignas(64) RuntimeControl {
   DeviceWord<std::uint64_t> completed;   // tasks
-  DeviceWord<std::uint32_t> error;       // ErrorCode; the first one stays
+  DeviceWord<ErrorCode> error;           // the first one stays
   DeviceWord<std::uint32_t> sync_owner;  // task whose blocks must start together, + 1
   alignas(64) DeviceWord<std::uint64_t> submitted;
   DeviceWord<std::uint32_t> orchestration_done;

@@ -20,24 +20,23 @@ namespace tidemark {
 
 inline constexpr std::uint32_t kStatusTextBytes = 96;
 inline constexpr std::uint32_t kSiteFilesMax = 8;
-inline constexpr std::uint32_t kStatusKernelsMax = 64;
 inline constexpr std::uint32_t kStatusKernelBytes = 32;
 
 // Writer: the unit. 128 bytes: a line of its own also where lines come in pairs.
 struct alignas(128) UnitProgress {
-  SharedWord<std::uint32_t> state;
+  SharedWord<UnitState> state;
   SharedWord<std::uint32_t> kernel;       // of the task
   SharedWord<std::uint64_t> task_id;      // worker: runs it; orchestrator: submitted it last
   SharedWord<std::uint64_t> since_ticks;  // in this state
   SharedWord<std::uint64_t> count;        // worker: parts run; scheduler: tasks completed
   SharedWord<std::uint32_t> block;        // orchestrator: the ring it waits for
-  SharedWord<std::uint32_t> waits_for;    // Resource, while waiting
+  SharedWord<Resource> waits_for;         // while waiting
   RecorderLine recorder;
   SharedWord<std::uint64_t> waited_before_ticks;  // for the recorder, when the state was entered
   SharedWord<std::uint64_t> loops;                // scheduler: rounds
   // What it was doing when it left, for who comes later.
   SharedWord<std::uint64_t> left_since_ticks;
-  SharedWord<std::uint32_t> left_state;
+  SharedWord<UnitState> left_state;
   SharedWord<std::uint32_t> reserved;
 };
 static_assert(sizeof(UnitProgress) == 128 && sizeof(UnitImage) <= sizeof(UnitProgress));
@@ -46,18 +45,18 @@ static_assert(offsetof(UnitImage, loops) == offsetof(UnitProgress, loops));
 
 // Writer: the unit that latched the error, once; `code` is stored last.
 struct LatchedError {
-  SharedWord<std::uint32_t> code;
-  SharedWord<std::uint32_t> resource;
+  SharedWord<ErrorCode> code;
+  SharedWord<Resource> resource;
   SharedWord<std::uint32_t> ring;
-  SharedWord<std::uint32_t> arg;  // ~0: none
+  SharedWord<std::uint32_t> arg;  // kNoArg: none
   SharedWord<std::uint64_t> used;
   SharedWord<std::uint64_t> capacity;
   SharedWord<std::uint64_t> requested;
   SharedWord<std::uint64_t> task_id;
   SharedWord<std::uint32_t> scope_line;
   SharedWord<std::uint32_t> submit_line;
-  SharedWord<std::uint32_t> hang_class;  // HangClass, where the code is SCHEDULER_TIMEOUT
-  SharedWord<std::uint32_t> unit;        // that is stuck, or that latched it
+  SharedWord<HangClass> hang_class;  // where the code is SCHEDULER_TIMEOUT
+  SharedWord<std::uint32_t> unit;    // that is stuck, or that latched it
   char scope_file[kStatusTextBytes];
   char submit_file[kStatusTextBytes];
   char kernel[kStatusTextBytes];
@@ -77,7 +76,7 @@ struct BackpressureStatus {
   SharedWord<std::uint64_t> ticks;
   SharedWord<std::uint64_t> longest_ticks;
   SharedWord<std::uint32_t> ring;
-  SharedWord<std::uint32_t> resource;
+  SharedWord<Resource> resource;
   SharedWord<std::uint32_t> scope_line;
   SharedWord<std::uint32_t> waits;
   char scope_file[kStatusTextBytes];
@@ -93,7 +92,7 @@ struct RuntimeShape {
   SharedWord<std::uint64_t> core_count;
   SharedWord<std::uint64_t> timeout_ms;
   SharedWord<std::uint64_t> kernel_count;
-  char kernels[kStatusKernelsMax][kStatusKernelBytes];
+  char kernels[kKernelNumbersMax][kStatusKernelBytes];
 };
 
 struct RuntimeStatus {

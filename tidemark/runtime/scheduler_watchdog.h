@@ -90,7 +90,7 @@ class SchedulerWatchdog {
   // In its kernel for too long, less what it waited for the recorder meanwhile.
   TM_DEVICE bool is_late(const UnitProgress& unit) const {
     // pairs with [unit state]
-    if (unit.state.load_acquire() != static_cast<std::uint32_t>(UnitState::kBusy)) return false;
+    if (unit.state.load_acquire() != UnitState::kBusy) return false;
     const std::uint64_t since_ticks = unit.since_ticks.load_relaxed();
     const std::uint64_t before_ticks = unit.waited_before_ticks.load_relaxed();
     // pairs with [wait begun] and [wait ended]
@@ -108,8 +108,8 @@ class SchedulerWatchdog {
     const UnitProgress& orchestrator = line(0);
     const bool wants_element =
         // pairs with [unit state]
-        orchestrator.state.load_acquire() == static_cast<std::uint32_t>(UnitState::kWaiting) &&
-        orchestrator.waits_for.load_relaxed() == static_cast<std::uint32_t>(Resource::kNone) &&
+        orchestrator.state.load_acquire() == UnitState::kWaiting &&
+        orchestrator.waits_for.load_relaxed() == Resource::kNone &&
         status_->orchestration_done.load_relaxed() == 0;
     return wants_element ? limit_ticks_ + limit_ticks_ / 2 : limit_ticks_;
   }
@@ -155,7 +155,7 @@ class SchedulerWatchdog {
   TM_DEVICE bool orchestrator_is_at_it() const {
     const UnitProgress& orchestrator = line(0);
     // pairs with [unit state], [wait begun] and [wait ended]
-    return orchestrator.state.load_acquire() == static_cast<std::uint32_t>(UnitState::kBusy) ||
+    return orchestrator.state.load_acquire() == UnitState::kBusy ||
            orchestrator.recorder.waiting.load_acquire() != 0;
   }
 
@@ -170,9 +170,7 @@ class SchedulerWatchdog {
       for (std::uint32_t step = 0; tail < head && step < window; ++tail, ++step) {
         const SlotRef ref = SlotRef::make(ring, static_cast<std::uint32_t>(tail & (window - 1)));
         // pairs with [task complete]
-        if (memory_.slot(ref).state.load_acquire() ==
-            static_cast<std::uint32_t>(TaskState::kPending))
-          return ref.value;
+        if (memory_.slot(ref).state.load_acquire() == TaskState::kPending) return ref.value;
       }
     }
     return kNoTask;

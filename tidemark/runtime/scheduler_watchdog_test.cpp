@@ -56,13 +56,13 @@ class SchedulerWatchdogTest : public testing::Test {
   }
   void start_kernel(std::uint32_t index) {
     memory().mailbox(index).dispatched.store_release(1);
-    core(index).state.store_release(static_cast<std::uint32_t>(UnitState::kBusy));
+    core(index).state.store_release(UnitState::kBusy);
     core(index).since_ticks.store_release(HandClock::now);
   }
   void end_kernel(std::uint32_t index) {
     memory().mailbox(index).finished.store_release(
         memory().mailbox(index).dispatched.load_relaxed());
-    core(index).state.store_release(static_cast<std::uint32_t>(UnitState::kIdle));
+    core(index).state.store_release(UnitState::kIdle);
   }
   // True: it found something within so much time, looking as often as a scheduler does.
   bool watch(std::uint64_t ticks) {
@@ -76,7 +76,7 @@ class SchedulerWatchdogTest : public testing::Test {
     return false;
   }
   void freeze(std::uint64_t ticks) { HandClock::now += ticks; }
-  HangClass found() { return static_cast<HangClass>(status()->error.hang_class.load_acquire()); }
+  HangClass found() { return status()->error.hang_class.load_acquire(); }
 
   RuntimeLayout layout_;
   std::vector<Block> memory_, status_memory_;
@@ -157,7 +157,7 @@ TEST_F(SchedulerWatchdogTest, AKernelThatEndsUnderTheLookIsFine) {
   EXPECT_FALSE(watchdog_->look());
   HandClock::on_read = nullptr;
   EXPECT_EQ(reads, 2) << "the kernel was looked at";
-  EXPECT_EQ(status()->error.code.load_acquire(), 0u);
+  EXPECT_EQ(status()->error.code.load_acquire(), ErrorCode::kNone);
 }
 
 // The core has begun its next kernel under the look: that one has all its time.
@@ -180,7 +180,7 @@ TEST_F(SchedulerWatchdogTest, AKernelThatBeginsUnderTheLookHasItsTime) {
 TEST_F(SchedulerWatchdogTest, AKernelThatIsWaitedForHasHalfAsMuchAgain) {
   start_kernel(1);
   UnitProgress& orchestrator = unit_lines(status())[0];
-  orchestrator.state.store_release(static_cast<std::uint32_t>(UnitState::kWaiting));
+  orchestrator.state.store_release(UnitState::kWaiting);
   EXPECT_FALSE(watch(kLimit + kLimit / 2));
   EXPECT_TRUE(watch(2 * kStep));
 }

@@ -12,8 +12,6 @@
 
 namespace tidemark {
 
-static_assert(kScopeRings == kRingCount);
-
 template <class T>
 TM_DEVICE constexpr void raise(T& peak, T value) {
   if (value > peak) peak = value;

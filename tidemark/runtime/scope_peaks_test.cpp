@@ -45,7 +45,7 @@ struct ModelScope {
   [[nodiscard]] ScopePeaks peaks() const {
     ScopePeaks all;
     for (std::uint32_t ring = 0; ring < kRingCount; ++ring) {
-      const auto count = [&](Resource resource, std::uint32_t(ScopePeaks::*counts)[kScopeRings]) {
+      const auto count = [&](Resource resource, std::uint32_t(ScopePeaks::*counts)[kRingCount]) {
         return static_cast<std::uint32_t>(most(
             resource, ring, [&](const ScopePeaks& seen) { return (seen.*counts)[ring]; },
             &Taking::used));

@@ -53,7 +53,7 @@ TM_DEVICE inline void store_args(const RuntimeMemory& memory, const TaskSlot& sl
     }
     stored[i].view = tensor.ref.view;
     stored[i].owner = tensor.ref.owner;
-    stored[i].access = static_cast<std::uint8_t>(tensor.access);
+    stored[i].access = tensor.access;
     stored[i].output_index = static_cast<std::uint8_t>(tensor.ref.output_index);
   }
   StoredScalar* scalars = memory.scalars(slot);
@@ -94,7 +94,7 @@ TM_DEVICE inline void fill_slot(const RuntimeMemory& memory, TaskSlot& slot, Arg
   slot.parts_left.store_relaxed(args.block_count() * kernel_count);
   slot.next_block.store_relaxed(0);
   slot.released.store_relaxed(0);
-  slot.state.store_relaxed(static_cast<std::uint32_t>(TaskState::kPending));
+  slot.state.store_relaxed(TaskState::kPending);
   slot.dump_scratch = 0;
   slot.dump_gate.store_relaxed(0);
   slot.dump_left.store_relaxed(args.block_count() * kernel_count);

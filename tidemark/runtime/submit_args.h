@@ -55,7 +55,7 @@ class Args {
       too_many_ = true;
       return *this;
     }
-    StoredScalar stored{0, static_cast<std::uint64_t>(dtype_of<T>())};
+    StoredScalar stored{0, dtype_of<T>()};
     ::memcpy(&stored.value, &value, sizeof(T));
     scalars_[scalar_count_++] = stored;
     return *this;

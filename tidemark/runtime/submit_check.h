@@ -7,6 +7,7 @@
 #include "tidemark/base/align.h"
 #include "tidemark/runtime/heap_ring.h"
 #include "tidemark/runtime/submit_args.h"
+#include "tidemark/schema/task_limits.h"
 
 namespace tidemark {
 
@@ -16,17 +17,18 @@ TM_DEVICE inline bool same_text(const char* one, const char* other) {
 }
 
 struct ArgProblem {
-  std::uint32_t arg = ~0u;
+  std::uint32_t arg = kNoArg;
   const char* text = nullptr;  // null: there is none
 };
 
 TM_DEVICE inline ArgProblem check_against(const KernelInfo& info, Args& args) {
   if (args.tensor_count() != info.args.tensor_count)
-    return {~0u,
+    return {kNoArg,
             args.tensor_count() < info.args.tensor_count ? "too few tensors" : "too many tensors"};
   if (args.tensor_count() + args.scalar_count() != info.args.count)
-    return {~0u, args.tensor_count() + args.scalar_count() < info.args.count ? "too few scalars"
-                                                                             : "too many scalars"};
+    return {kNoArg, args.tensor_count() + args.scalar_count() < info.args.count
+                        ? "too few scalars"
+                        : "too many scalars"};
   for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
     const ArgInfo& declared = info.args.items[i];
     const Args::Tensor& given = args.tensor(i);
@@ -54,16 +56,16 @@ TM_DEVICE inline ArgProblem resolve_dump_names(const KernelInfo& info, Args& arg
       args.mark_for_dump(i);
       found = true;
     }
-    if (!found) problem = {~0u, "dump(): the kernel declares no argument of this name"};
+    if (!found) problem = {kNoArg, "dump(): the kernel declares no argument of this name"};
   }
   if (problem.text == nullptr && args.marks_unknown(info.args.count))
-    problem = {~0u, "dump(): the task has no such argument"};
+    problem = {kNoArg, "dump(): the task has no such argument"};
   return problem;
 }
 
 // Rank and extents from which sizes can be computed without overflow.
 TM_DEVICE constexpr bool shape_is_sane(const TensorShape& shape) {
-  if (shape.rank > kTensorRankMax) return false;
+  if (shape.rank > kRankMax) return false;
   std::uint64_t count = 1;
   for (std::uint32_t i = 0; i < shape.rank; ++i) {
     const std::uint64_t extent = shape.extent[i];

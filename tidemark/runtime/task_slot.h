@@ -7,6 +7,8 @@
 
 #include "tidemark/runtime/device_word.h"
 #include "tidemark/runtime/tensor_view.h"
+#include "tidemark/schema/access.h"
+#include "tidemark/schema/dtype.h"
 #include "tidemark/schema/task_id.h"
 #include "tidemark/schema/task_limits.h"
 #include "tidemark/schema/task_shape.h"
@@ -74,7 +76,7 @@ struct alignas(64) TaskSlot {
   DeviceWord<std::uint32_t> parts_left;   // (block, kernel) pairs not finished
   DeviceWord<std::uint32_t> next_block;   // not dispatched yet
   DeviceWord<std::uint32_t> released;     // consumers of its memory that are complete
-  DeviceWord<std::uint32_t> state;
+  DeviceWord<TaskState> state;
   // Writers: the cores that run its parts, where arguments are dumped.
   DeviceWord<std::uint32_t> dump_gate;  // 0: inputs not captured, 1: being captured, 2: captured
   DeviceWord<std::uint32_t> dump_left;  // parts that have not ended
@@ -88,15 +90,16 @@ static_assert(sizeof(TaskSlot) % 64 == 0);
 struct StoredTensor {
   TensorView view;
   std::uint64_t owner;  // task id, or kNoOwner
-  std::uint8_t access;
+  Access access;
   std::uint8_t output_index;
   std::uint8_t reserved[6];
 };
 
 struct StoredScalar {
   std::uint64_t value;
-  std::uint64_t dtype;
+  DType dtype;
 };
+static_assert(sizeof(StoredScalar) == 16);
 
 // A consumer in the list of a producer.
 struct DepEntry {

@@ -16,8 +16,10 @@ namespace tidemark {
 template <UnitEnv Env, class Strategy, GraphWatch Watch>
 class TaskSubmitter {
  public:
-  // pairs with [error latched]
-  TM_DEVICE bool failed() const { return memory_.control().error.load_acquire() != 0; }
+  TM_DEVICE bool failed() const {
+    // pairs with [error latched]
+    return memory_.control().error.load_acquire() != ErrorCode::kNone;
+  }
 
   // For Scope. False: refused, or the run is ending.
   TM_DEVICE bool open_scope(const Site& site) {

@@ -59,11 +59,11 @@ TEST(DType, HasTheNamesOfTheArtifacts) {
                                           "uint32",  "uint64",  "bool"};
   std::set<std::string_view> found;
   for (std::uint32_t i = 0; i < kDTypeCount; ++i) {
-    found.insert(dtype_name(static_cast<DType>(i)));
+    found.insert(to_text(static_cast<DType>(i)));
     EXPECT_GT(dtype_bytes(static_cast<DType>(i)), 0u);
   }
   EXPECT_EQ(found, wanted);
-  EXPECT_EQ(dtype_name(static_cast<DType>(99)), "");
+  EXPECT_EQ(to_text(static_cast<DType>(99)), "unknown");
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ class TensorDumper {
       return;
     }
     // pairs with [inputs captured] and [error latched]
-    for (std::uint32_t round = 0;
-         slot.dump_gate.load_acquire() != kCaptured && memory_.control().error.load_acquire() == 0;
+    for (std::uint32_t round = 0; slot.dump_gate.load_acquire() != kCaptured &&
+                                  memory_.control().error.load_acquire() == ErrorCode::kNone;
          ++round)
       Env::take_turn(round);
   }
@@ -82,11 +82,12 @@ class TensorDumper {
 
   TM_DEVICE TM_NOINLINE void capture(TaskSlot& slot, DumpStage stage) {
     if (slot.raw_words != 0 && slot.info_count == 0) {
-      if (stage == DumpStage::kBeforeDispatch && is_asked_for(slot)) tell_skipped(slot, 0, 0);
+      if (stage == DumpStage::kBeforeDispatch && is_asked_for(slot))
+        tell_skipped(slot, 0, SkipReason::kRawWords);
       return;
     }
     if (!has_sane_arguments(slot)) {
-      if (stage == DumpStage::kBeforeDispatch) tell_skipped(slot, 0, kDumpInvalidView);
+      if (stage == DumpStage::kBeforeDispatch) tell_skipped(slot, 0, SkipReason::kInvalidView);
       return;
     }
     const Arguments args = arguments_of(slot);
@@ -117,8 +118,7 @@ class TensorDumper {
 
   TM_DEVICE bool waits_for_result(const TaskSlot& slot, const StoredTensor& tensor,
                                   std::uint32_t arg) const {
-    if (tensor.access != static_cast<std::uint8_t>(Access::kInout) || !is_readable(tensor))
-      return false;
+    if (tensor.access != Access::kInout || !is_readable(tensor)) return false;
     const DumpRule* rule = rule_for(slot, DumpStage::kBeforeDispatch, arg, tensor.access);
     return rule != nullptr && rule->when != DumpWhen::kAlways && wants_payload(slot, arg) &&
            wants_entry(slot, arg);
@@ -169,12 +169,11 @@ class TensorDumper {
     slot.dump_scratch = 0;
   }
 
-  TM_DEVICE static bool is_input(std::uint8_t access) {
-    return access == static_cast<std::uint8_t>(Access::kInput) ||
-           access == static_cast<std::uint8_t>(Access::kNoDep);
+  TM_DEVICE static bool is_input(Access access) {
+    return access == Access::kInput || access == Access::kNoDep;
   }
-  TM_DEVICE static bool belongs(std::uint8_t access, DumpStage stage) {
-    if (access == static_cast<std::uint8_t>(Access::kInout)) return true;
+  TM_DEVICE static bool belongs(Access access, DumpStage stage) {
+    if (access == Access::kInout) return true;
     return is_input(access) == (stage == DumpStage::kBeforeDispatch);
   }
 
@@ -192,20 +191,21 @@ class TensorDumper {
   }
   TM_DEVICE DumpStats stats_of(const TensorView& view) const {
     DumpHeader header;
-    header.dtype = static_cast<std::uint8_t>(view.dtype);
+    header.dtype = view.dtype;
     header.flags = kDumpHasStats;
     return DumpSource(header, memory_.base(), &view).finish_stats();
   }
 
   // The first rule that takes the argument; null where there are rules and none does.
   TM_DEVICE const DumpRule* rule_for(const TaskSlot& slot, DumpStage stage, std::uint32_t arg,
-                                     std::uint8_t access) const {
+                                     Access access) const {
     for (std::uint32_t i = 0; i < selection_.rule_count; ++i) {
       const DumpRule& rule = selection_.rules[i];
       if (slot.id.value < rule.first_task || slot.id.value > rule.last_task) continue;
       if ((rule.args >> arg & 1) == 0) continue;
       if ((rule.stages >> static_cast<std::uint32_t>(stage) & 1) == 0) continue;
-      if ((rule.roles >> access & 1) == 0 || !takes_kernel(rule, slot)) continue;
+      if ((rule.roles >> static_cast<std::uint32_t>(access) & 1) == 0 || !takes_kernel(rule, slot))
+        continue;
       return &rule;
     }
     return nullptr;
@@ -213,7 +213,7 @@ class TensorDumper {
   TM_DEVICE static bool takes_kernel(const DumpRule& rule, const TaskSlot& slot) {
     if (rule.kernels == ~std::uint64_t{0}) return true;
     for (const std::uint16_t kernel : slot.kernels)
-      if (kernel < kDumpKernelsMax && (rule.kernels >> kernel & 1) != 0) return true;
+      if (kernel < kKernelNumbersMax && (rule.kernels >> kernel & 1) != 0) return true;
     return false;
   }
   // Whether anything of the task would be dumped, if its arguments were known.
@@ -270,7 +270,7 @@ class TensorDumper {
   TM_DEVICE DumpHeader header_of(const TaskSlot& slot, DumpStage stage, std::uint32_t arg) const {
     DumpHeader header;
     header.core = core_;
-    header.stage = static_cast<std::uint8_t>(stage);
+    header.stage = stage;
     header.task_id = slot.id.value;
     header.time_ticks = Env::now_ticks();
     for (std::uint32_t i = 0; i < kKernelsMax; ++i) header.kernels[i] = slot.kernels[i];
@@ -297,20 +297,20 @@ class TensorDumper {
     if (conditional && !when.late && is_input(tensor.access)) return false;
     if (when.late && !conditional && !when.forced) return false;
     if (!is_readable(tensor)) {
-      tell_skipped(slot, arg, kDumpInvalidView);
+      tell_skipped(slot, arg, SkipReason::kInvalidView);
       return false;
     }
     DumpHeader header = header_of(slot, stage, arg);
     TensorView view = tensor.view;
-    header.kind = static_cast<std::uint8_t>(DumpKind::kTensor);
+    header.kind = DumpKind::kTensor;
     header.access = tensor.access;
-    header.dtype = static_cast<std::uint8_t>(view.dtype);
+    header.dtype = view.dtype;
     header.rank = static_cast<std::uint8_t>(view.shape.rank);
     header.start_offset = view.offset;
     header.logical_bytes = view.element_count() * dtype_bytes(view.dtype);
     header.flags = kDumpHasStats;
     if (when.late) header.flags |= kDumpCapturedAfter;
-    for (std::uint32_t i = 0; i < view.shape.rank && i < kDumpRankMax; ++i) {
+    for (std::uint32_t i = 0; i < view.shape.rank && i < kRankMax; ++i) {
       header.extent[i] = view.shape.extent[i];
       header.stride[i] = view.stride[i];
     }
@@ -339,24 +339,22 @@ class TensorDumper {
   TM_DEVICE TM_NOINLINE void dump_scalar(const TaskSlot& slot, const StoredScalar& scalar,
                                          std::uint32_t arg) {
     if (!wants_entry(slot, arg)) return;
-    const auto input = static_cast<std::uint8_t>(Access::kInput);
     if (selection_.rule_count > 0 &&
-        rule_for(slot, DumpStage::kBeforeDispatch, arg, input) == nullptr)
+        rule_for(slot, DumpStage::kBeforeDispatch, arg, Access::kInput) == nullptr)
       return;
     DumpHeader header = header_of(slot, DumpStage::kBeforeDispatch, arg);
-    header.kind = static_cast<std::uint8_t>(DumpKind::kScalar);
-    header.access = input;
-    header.dtype = static_cast<std::uint8_t>(scalar.dtype);
+    header.kind = DumpKind::kScalar;
+    header.access = Access::kInput;
+    header.dtype = scalar.dtype;
     header.scalar = scalar.value;
     DumpSource source(header, memory_.base(), nullptr);
     frames_.write_from(source, DumpSource::total_bytes(header));
   }
 
-  TM_DEVICE TM_NOINLINE void tell_skipped(const TaskSlot& slot, std::uint32_t arg,
-                                          std::uint8_t why) {
+  TM_DEVICE TM_NOINLINE void tell_skipped(const TaskSlot& slot, std::uint32_t arg, SkipReason why) {
     DumpHeader header = header_of(slot, DumpStage::kBeforeDispatch, arg);
-    header.reserved = why;
-    header.kind = static_cast<std::uint8_t>(DumpKind::kSkipped);
+    header.skip_reason = why;
+    header.kind = DumpKind::kSkipped;
     DumpSource source(header, memory_.base(), nullptr);
     frames_.write_from(source, DumpSource::total_bytes(header));
   }

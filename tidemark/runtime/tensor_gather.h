@@ -100,9 +100,9 @@ class TensorGather {
   std::uint64_t left_ = 0;
   std::uint32_t rank_ = 0;  // dimensions above the run
   std::uint64_t run_bytes_ = 1;
-  std::uint64_t extent_[kTensorRankMax] = {};
-  std::uint64_t step_[kTensorRankMax] = {};  // bytes
-  std::uint64_t index_[kTensorRankMax] = {};
+  std::uint64_t extent_[kRankMax] = {};
+  std::uint64_t step_[kRankMax] = {};  // bytes
+  std::uint64_t index_[kRankMax] = {};
   std::uint64_t place_ = 0;  // bytes from first_ to the run
   std::uint64_t at_ = 0;     // bytes into the run
 };

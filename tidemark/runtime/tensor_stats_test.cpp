@@ -174,7 +174,7 @@ TEST(TensorStats, AreThoseOfTheFormulasForRandomValuesOfEveryType) {
   std::uint64_t nan = 0, inf = 0, negative_means = 0;
   for (const DType dtype : kEveryType)
     for (std::uint32_t round = 0; round < 200; ++round) {
-      SCOPED_TRACE(std::string(dtype_name(dtype)) + " round " + std::to_string(round));
+      SCOPED_TRACE(std::string(to_text(dtype)) + " round " + std::to_string(round));
       const Bytes bytes =
           random_bytes(random, dtype, random() % 300, round < 16 ? round : random() % 16);
       const DumpStats got = in_pieces(

@@ -14,7 +14,7 @@ namespace tidemark {
 
 struct TensorShape {
   std::uint32_t rank = 0;
-  std::uint64_t extent[kTensorRankMax] = {};
+  std::uint64_t extent[kRankMax] = {};
 
   TM_DEVICE constexpr std::uint64_t element_count() const {
     std::uint64_t count = 1;
@@ -27,13 +27,13 @@ struct TensorView {
   std::uint64_t buffer = 0;  // identifies the memory; two views with another buffer never overlap
   DType dtype = DType::kFloat32;
   TensorShape shape;
-  std::uint64_t stride[kTensorRankMax] = {};  // > 0
+  std::uint64_t stride[kRankMax] = {};  // > 0
   std::uint64_t offset = 0;
 
   // The whole of a buffer, last dimension densest.
   TM_DEVICE static constexpr TensorView row_major(std::uint64_t buffer, DType dtype,
                                                   const TensorShape& shape) {
-    TM_CHECK(shape.rank <= kTensorRankMax);
+    TM_CHECK(shape.rank <= kRankMax);
     TensorView view{.buffer = buffer, .dtype = dtype, .shape = shape};
     std::uint64_t stride = 1;
     for (std::uint32_t i = shape.rank; i-- > 0;) {

@@ -21,7 +21,7 @@ class UnitLine {
   TM_DEVICE void enter(UnitState state, std::uint64_t now_ticks) {
     line_->since_ticks.store_relaxed(now_ticks);
     line_->waited_before_ticks.store_relaxed(line_->recorder.waited_ticks.load_own());
-    line_->state.store_release(static_cast<std::uint32_t>(state));  // [unit state]
+    line_->state.store_release(state);  // [unit state]
   }
   TM_DEVICE void leave(std::uint64_t now_ticks) {
     line_->left_since_ticks.store_relaxed(line_->since_ticks.load_own());
@@ -37,7 +37,7 @@ class UnitLine {
   }
   TM_DEVICE void wait_for(Resource resource, std::uint32_t ring, std::uint64_t now_ticks) {
     line_->block.store_relaxed(ring);
-    line_->waits_for.store_relaxed(static_cast<std::uint32_t>(resource));
+    line_->waits_for.store_relaxed(resource);
     enter(UnitState::kWaiting, now_ticks);
   }
   TM_DEVICE void task(std::uint64_t task_id) { line_->task_id.store_relaxed(task_id); }

@@ -11,7 +11,7 @@ namespace tidemark {
 
 // Every element lies in the first `memory_bytes` of memory. No number of the view is believed.
 TM_DEVICE inline bool lies_within(const TensorView& view, std::uint64_t memory_bytes) {
-  if (view.shape.rank > kTensorRankMax || static_cast<std::uint32_t>(view.dtype) >= kDTypeCount)
+  if (view.shape.rank > kRankMax || static_cast<std::uint32_t>(view.dtype) >= kDTypeCount)
     return false;
   std::uint64_t last = view.offset, count = 1;
   for (std::uint32_t i = 0; i < view.shape.rank; ++i)

@@ -11,7 +11,7 @@ namespace {
 
 bool fits_by_wide_numbers(const TensorView& view, std::uint64_t memory_bytes) {
   using Wide = unsigned __int128;
-  if (view.shape.rank > kTensorRankMax || static_cast<std::uint32_t>(view.dtype) >= kDTypeCount)
+  if (view.shape.rank > kRankMax || static_cast<std::uint32_t>(view.dtype) >= kDTypeCount)
     return false;
   Wide last = view.offset, count = 1;
   for (std::uint32_t i = 0; i < view.shape.rank; ++i)
@@ -43,7 +43,7 @@ TEST(ViewBounds, AgreeWithArithmeticThatCannotOverflow) {
     view.offset = number(64);
     view.dtype = static_cast<DType>(random() % (kDTypeCount + 1));
     view.shape.rank = static_cast<std::uint32_t>(random() % 8);
-    for (std::uint32_t dim = 0; dim < kTensorRankMax; ++dim) {
+    for (std::uint32_t dim = 0; dim < kRankMax; ++dim) {
       view.shape.extent[dim] = number(6);
       view.stride[dim] = number(20);
     }

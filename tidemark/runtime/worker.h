@@ -34,7 +34,7 @@ class Worker {
     std::uint32_t round = 0;
     // After an error what is dispatched is left undone.
     // pairs with [error latched]
-    for (std::uint64_t token = 0; memory_.control().error.load_acquire() == 0;) {
+    for (std::uint64_t token = 0; memory_.control().error.load_acquire() == ErrorCode::kNone;) {
       if (mailbox_.dispatched.load_acquire() == token) {  // pairs with [dispatched]
         if (mailbox_.leave.load_acquire() != 0) break;    // pairs with [sent home]
         mailbox_.doorbell.template wait<Env>(round++, [&] {

@@ -3,12 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "tidemark/base/host_device.h"
 
 namespace tidemark {
 
 enum class CoreType : std::uint8_t { kAic, kAiv };
+
+constexpr std::string_view to_text(CoreType type) {
+  return type == CoreType::kAic ? "aic" : type == CoreType::kAiv ? "aiv" : "unknown";
+}
 
 inline constexpr std::uint32_t kCoresPerCluster = 3;
 inline constexpr std::uint32_t kAivPerCluster = 2;

@@ -49,13 +49,13 @@ TM_DEVICE constexpr std::uint32_t dtype_bytes(DType dtype) {
   return 0;
 }
 
-// For the host: empty if the value is no dtype (it may come from a file or from shared memory).
-constexpr std::string_view dtype_name(DType dtype) {
+// For the host: "unknown" if the value is no dtype (it may come from a file or from shared memory).
+constexpr std::string_view to_text(DType dtype) {
   constexpr std::string_view kNames[kDTypeCount] = {
       "float32", "float16", "bfloat16", "float64", "int8",   "int16", "int32",
       "int64",   "uint8",   "uint16",   "uint32",  "uint64", "bool"};
   const auto index = static_cast<std::uint32_t>(dtype);
-  return index < kDTypeCount ? kNames[index] : std::string_view();
+  return index < kDTypeCount ? kNames[index] : "unknown";
 }
 
 }  // namespace tidemark

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "tidemark/base/host_device.h"
 
@@ -16,11 +17,26 @@ enum class DumpLevel : std::uint32_t {
   kStats,   // metadata, scalars and statistics of everything, no payload
 };
 
+constexpr std::string_view to_text(DumpLevel level) {
+  switch (level) {
+    case DumpLevel::kOff:
+      return "off";
+    case DumpLevel::kFull:
+      return "full";
+    case DumpLevel::kMarked:
+      return "marked";
+    case DumpLevel::kMeta:
+      return "meta";
+    case DumpLevel::kStats:
+      return "stats";
+  }
+  return "unknown";
+}
+
 // When payload is kept, by what the statistics say.
 enum class DumpWhen : std::uint32_t { kAlways = 0, kNan, kInf, kAbsMaxAbove };
 
 inline constexpr std::uint32_t kDumpRulesMax = 6;
-inline constexpr std::uint32_t kDumpKernelsMax = 64;
 
 // One --dump-select; an argument is taken if any rule takes it.
 struct DumpRule {

@@ -28,7 +28,7 @@ enum class ErrorCode : std::uint32_t {
   kDeviceFault = 102,
 };
 
-constexpr std::string_view error_name(ErrorCode code) {
+constexpr std::string_view to_text(ErrorCode code) {
   switch (code) {
     case ErrorCode::kNone:
       return "NONE";

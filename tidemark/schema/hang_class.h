@@ -16,7 +16,7 @@ enum class HangClass : std::uint32_t {
   kRecorderStalled,      // all is done, and a unit does not come to close its lanes
 };
 inline constexpr std::uint32_t kHangClassCount = 6;
-constexpr std::string_view hang_class_name(HangClass hang) {
+constexpr std::string_view to_text(HangClass hang) {
   constexpr std::string_view kNames[kHangClassCount] = {"none",
                                                         "running stalled",
                                                         "ready but all idle",
@@ -24,7 +24,7 @@ constexpr std::string_view hang_class_name(HangClass hang) {
                                                         "orchestrator stalled",
                                                         "recorder stalled"};
   const auto index = static_cast<std::uint32_t>(hang);
-  return index < kHangClassCount ? kNames[index] : std::string_view("unknown");
+  return index < kHangClassCount ? kNames[index] : "unknown";
 }
 
 }  // namespace tidemark

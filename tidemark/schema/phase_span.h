@@ -37,7 +37,7 @@ struct SchedulerPhase {
     words[2] = processed | std::uint64_t{pop_hit} << 32;
     words[3] = end_ticks & kTicks48Mask;
     words[4] = pop_miss | std::uint64_t{ready} << 32;
-    words[5] = static_cast<std::uint64_t>(kind);
+    words[5] = stored_bits(kind);
   }
   TM_DEVICE static SchedulerPhase unpack(const std::uint64_t* words, std::uint64_t near_ticks) {
     const std::uint64_t end_ticks = full_ticks(words[3], near_ticks);
@@ -69,7 +69,7 @@ struct SubmitSpan {
     words[2] = index;
     words[3] = end_ticks & kTicks48Mask;
     words[4] = heap_bytes;
-    words[5] = static_cast<std::uint64_t>(PhaseKind::kSubmit) | std::uint64_t{live_tasks} << 8;
+    words[5] = stored_bits(PhaseKind::kSubmit) | std::uint64_t{live_tasks} << 8;
   }
   TM_DEVICE static SubmitSpan unpack(const std::uint64_t* words, std::uint64_t near_ticks) {
     const std::uint64_t end_ticks = full_ticks(words[3], near_ticks);

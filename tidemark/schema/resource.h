@@ -17,11 +17,11 @@ enum class Resource : std::uint32_t {
 };
 inline constexpr std::uint32_t kResourceCount = 6;
 
-constexpr std::string_view resource_name(Resource resource) {
+constexpr std::string_view to_text(Resource resource) {
   constexpr std::string_view kNames[kResourceCount] = {
       "none", "task window", "heap", "dependency pool", "fanin", "tensor map"};
   const auto index = static_cast<std::uint32_t>(resource);
-  return index < kResourceCount ? kNames[index] : std::string_view("unknown");
+  return index < kResourceCount ? kNames[index] : "unknown";
 }
 
 // The flag that sets its size.

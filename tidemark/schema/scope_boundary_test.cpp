@@ -34,7 +34,7 @@ ScopeBoundary random_boundary(std::mt19937_64& random, std::uint64_t near_ticks)
                 .dep_head = random(),
                 .fanin_tail = bits48(random),
                 .fanin_head = bits48(random)};
-  for (std::uint32_t ring = 0; ring < kScopeRings; ++ring) {
+  for (std::uint32_t ring = 0; ring < kRingCount; ++ring) {
     made.peaks.heap_bytes[ring] = random();
     made.peaks.tasks[ring] = bits32(random);
     made.peaks.deps[ring] = bits32(random);
@@ -57,7 +57,7 @@ void expect_equal(const RingMarks& back, const RingMarks& marks) {
 }
 
 void expect_equal(const ScopePeaks& back, const ScopePeaks& peaks) {
-  for (std::uint32_t ring = 0; ring < kScopeRings; ++ring) {
+  for (std::uint32_t ring = 0; ring < kRingCount; ++ring) {
     EXPECT_EQ(back.heap_bytes[ring], peaks.heap_bytes[ring]) << "ring " << ring;
     EXPECT_EQ(back.tasks[ring], peaks.tasks[ring]) << "ring " << ring;
     EXPECT_EQ(back.deps[ring], peaks.deps[ring]) << "ring " << ring;

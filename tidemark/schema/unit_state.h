@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace tidemark {
 
@@ -15,5 +16,12 @@ enum class UnitState : std::uint32_t {
   kLeft,
 };
 inline constexpr std::uint32_t kUnitStateCount = 6;
+
+constexpr std::string_view to_text(UnitState state) {
+  constexpr std::string_view kTexts[kUnitStateCount] = {"not started", "idle",    "busy",
+                                                        "waiting",     "copying", "left"};
+  const auto index = static_cast<std::uint32_t>(state);
+  return index < kUnitStateCount ? kTexts[index] : "damaged";
+}
 
 }  // namespace tidemark

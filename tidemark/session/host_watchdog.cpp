@@ -9,9 +9,7 @@
 namespace tidemark {
 namespace {
 
-bool is(const UnitImage& unit, UnitState state) {
-  return unit.state == static_cast<std::uint32_t>(state);
-}
+bool is(const UnitImage& unit, UnitState state) { return unit.state == state; }
 
 }  // namespace
 

@@ -26,8 +26,8 @@ inline constexpr std::uint32_t kProducerTextBytes = 40;
 
 // Writer: host, before launch; a lane of a user's own thread is described when it is opened.
 struct LanePlan {
-  std::uint16_t stream;           // StreamId
-  std::uint16_t overflow;         // Overflow
+  StreamId stream;
+  Overflow overflow;
   std::uint32_t record_bytes;     // 0: framed
   PageIndex reserved_first_page;  // pages outside the shared pool (keep-last, events)
   std::uint32_t reserved_page_count;
@@ -40,7 +40,7 @@ static_assert(sizeof(LanePlan) == 64 && std::is_trivially_copyable_v<LanePlan>);
 // Writer: the lane's producer. Stored when it drops, switches page, waits or closes, never per
 // record. The tail fields describe what was lost after the last page.
 struct LaneWords {
-  SharedWord<std::uint32_t> state;
+  SharedWord<LaneState> state;
   SharedWord<std::uint32_t> epoch;           // raised by each open
   SharedWord<std::uint64_t> attempted;       // numbers given so far
   SharedWord<std::uint64_t> opened_pages;    // sequence of the newest page
@@ -58,7 +58,7 @@ struct LaneWords {
 static_assert(sizeof(LaneWords) == 128 && std::is_trivially_copyable_v<LaneWords>);
 
 struct LaneWordsImage {
-  std::uint32_t state;
+  LaneState state;
   std::uint32_t epoch;
   std::uint64_t attempted;
   std::uint64_t opened_pages;
