@@ -108,7 +108,7 @@ class DumpFixture : public Streams {
     config.dump.level = wish.level;
     config.dump.max_bytes = wish.max_bytes;
     for (const DumpRule& rule : wish.rules) config.dump.rules[config.dump.rule_count++] = rule;
-    config.streams.dump = config.dump.on() ? 1 : 0;
+    config.streams[StreamId::kDump] = config.dump.on() ? 1 : 0;
     RunRequest request;
     request.workload = Workload::kName;
     request.case_name = wish.case_name;

@@ -40,7 +40,7 @@ RuntimeConfig config_for(const char* platform, BuildKind build, bool track_war,
   config.scheduler_count = find_platform(platform)->scheduler_count;
   config.tensormap_entries = 4096;
   for (RingSizes& ring : config.rings) ring = {1024, 16384, 4 << 20};
-  config.streams.dump = 1;
+  config.streams[StreamId::kDump] = 1;
   config.dump.level = DumpLevel::kFull;
   if (is_still(program)) return config;
   config.dump.rule_count = 1;

@@ -33,7 +33,9 @@ RuntimeConfig config_for(const char* platform, BuildKind build, bool track_war) 
   config.scheduler_count = find_platform(platform)->scheduler_count;
   config.tensormap_entries = 4096;
   for (RingSizes& ring : config.rings) ring = {1024, 16384, 4 << 20};
-  config.streams = {.swimlane_level = 4, .edges = 1, .scopes = 1};
+  config.streams[StreamId::kSwimlane] = 4;
+  config.streams[StreamId::kEdges] = 1;
+  config.streams[StreamId::kScopes] = 1;
   return config;
 }
 

@@ -59,7 +59,7 @@ class FrameCapture {
   FrameCapture() {
     config_.cluster_count = 1;
     config_.scheduler_count = 1;
-    config_.streams.dump = 1;
+    config_.streams[StreamId::kDump] = 1;
     plan_ =
         plan_region(
             {.lanes = runtime_lanes(config_), .recorder = {.page_bytes = 1024}, .run_id = kRunId})

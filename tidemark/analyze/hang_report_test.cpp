@@ -126,7 +126,7 @@ TEST(HangReport, HasTheLastThreeRecordsOfEachCore) {
   RuntimeConfig config;
   config.cluster_count = 1;
   config.scheduler_count = 1;
-  config.streams.swimlane_level = 1;
+  config.streams[StreamId::kSwimlane] = 1;
   samples::HandCapture capture(config);
   for (std::uint64_t task = 5; task < 12; ++task)
     capture.write(config.lanes().spans(1), TaskSpan{.task_id = task,

@@ -19,7 +19,7 @@ namespace {
 
 RuntimeConfig graph_config() {
   RuntimeConfig config;
-  config.streams.edges = 1;
+  config.streams[StreamId::kEdges] = 1;
   return config;
 }
 
@@ -303,7 +303,7 @@ TEST(TaskGraph, CountsEdgesWhoseTasksAreMissing) {
 
 TEST(TaskGraph, IsRefusedWhereNoGraphWasRecorded) {
   RuntimeConfig config;
-  config.streams.swimlane_level = 1;
+  config.streams[StreamId::kSwimlane] = 1;
   const samples::TemporaryDirectory directory;
   RunCapture run = samples::HandCapture(config).open(directory);
   EXPECT_FALSE(TaskGraph::load(run));

@@ -45,7 +45,7 @@ RuntimeConfig config_of(const ProgramOptions& options) {
   RuntimeConfig config;
   config.cluster_count = options.clusters;
   config.scheduler_count = options.schedulers;
-  config.streams.swimlane_level = options.level;
+  config.streams[StreamId::kSwimlane] = options.level;
   return config;
 }
 

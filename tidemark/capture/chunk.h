@@ -14,6 +14,7 @@ namespace tidemark {
 
 inline constexpr std::uint32_t kChunkMagic = 0x45444954;  // "TIDE"
 inline constexpr std::uint8_t kFormatMajor = 1;
+inline constexpr std::uint8_t kFormatMinor = 1;  // said by the description; FORMAT.md lists them
 inline constexpr std::uint32_t kChunkAlign = 64;
 inline constexpr std::uint64_t kChunkPayloadMax = std::uint64_t{1} << 32;
 

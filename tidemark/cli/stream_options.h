@@ -9,7 +9,7 @@
 namespace tidemark::cli {
 
 void bind_stream_options(Command& command, StreamSelection& streams);
-// The error names the flag.
-Expected<void> check_streams(const StreamSelection& streams);
+// The same with levels that can be. The error names the flag.
+Expected<StreamSelection> check_streams(StreamSelection streams);
 
 }  // namespace tidemark::cli

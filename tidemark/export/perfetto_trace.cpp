@@ -114,10 +114,7 @@ class TraceExport {
         continue;
       RecordCursor cursor = run_.records(lane);
       if (!cursor.next()) continue;
-      // Times stand in the same place in all records that have one.
-      const bool has_time = run_.lanes()[lane].stream != StreamId::kEdges ||
-                            graph_record_kind(cursor.words()) == GraphRecordKind::kTask;
-      if (has_time)
+      if (cursor.has_time())
         epoch_ticks_ =
             std::min(epoch_ticks_, ticks_before(cursor.words()[1], cursor.written_ticks()));
     }

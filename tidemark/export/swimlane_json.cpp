@@ -20,7 +20,7 @@ class SwimlaneWriter {
 
   Expected<void> write() {
     const auto& config = run_.runtime();
-    const std::uint32_t level = config ? std::max(config->streams.swimlane_level, 1u) : 1;
+    const std::uint32_t level = config ? std::max(config->streams[StreamId::kSwimlane], 1u) : 1;
     append("{{\"schema_version\":1,\"l2_swimlane_level\":{},\"tasks\":[", level);
     for_each_task_row(run_, [&](const TaskRow& row) { put_row(row); });
     end_list();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 #include "tidemark/run/identity_json.h"
 #include "tidemark/run/json.h"
@@ -11,6 +12,19 @@
 
 namespace tidemark {
 namespace {
+
+void put_fields(JsonWriter& json, std::string_view key, std::span<const Field> fields) {
+  put_key(json, key);
+  json.StartArray();
+  for (const auto& field : fields) {
+    json.StartObject();
+    put(json, "name", std::string_view(field.name));
+    put(json, "type", to_text(field.type));
+    put(json, "offset", static_cast<std::uint32_t>(field.offset));
+    json.EndObject();
+  }
+  json.EndArray();
+}
 
 void put_streams(JsonWriter& json) {
   put_key(json, "streams");
@@ -20,16 +34,21 @@ void put_streams(JsonWriter& json) {
     put(json, "id", static_cast<std::uint32_t>(stream.id));
     put(json, "name", stream.name);
     put(json, "record_bytes", stream.record_bytes);
-    put_key(json, "fields");
+    put_key(json, "kinds");
     json.StartArray();
-    for (const auto& field : stream.fields) {
+    for (const auto& kind : stream.kinds) {
       json.StartObject();
-      put(json, "name", std::string_view(field.name));
-      put(json, "type", to_text(field.type));
-      put(json, "offset", static_cast<std::uint32_t>(field.offset));
+      put(json, "name", std::string_view(kind.name));
+      put_key(json, "when");
+      json.StartObject();
+      for (const auto& is : kind.when)
+        if (is.field.name != nullptr) put(json, is.field.name, is.value);
+      json.EndObject();
+      put_fields(json, "fields", kind.fields);
       json.EndObject();
     }
     json.EndArray();
+    if (!stream.trailer.empty()) put_fields(json, "trailer", stream.trailer);
     json.EndObject();
   }
   json.EndArray();
@@ -52,6 +71,10 @@ void put_lanes(JsonWriter& json, const std::vector<LanePlan>& lanes) {
   json.EndArray();
 }
 
+const char* level_key(const StreamInfo& stream) {
+  return stream.id == StreamId::kSwimlane ? "swimlane_level" : stream.name.data();
+}
+
 void put_runtime(JsonWriter& json, const RuntimeConfig& config) {
   put_key(json, "task_runtime");
   json.StartObject();
@@ -60,10 +83,8 @@ void put_runtime(JsonWriter& json, const RuntimeConfig& config) {
   put(json, "tensormap_pool", config.tensormap_entries);
   put(json, "track_war", config.track_war);
   put(json, "build", static_cast<std::uint32_t>(config.build));
-  put(json, "swimlane_level", config.streams.swimlane_level);
-  put(json, "edges", config.streams.edges);
-  put(json, "scopes", config.streams.scopes);
-  put(json, "dump", config.streams.dump);
+  for (const auto& stream : kStreams)
+    if (stream.level_max > 0) put(json, level_key(stream), config.streams[stream.id]);
   put(json, "dump_level", static_cast<std::uint32_t>(config.dump.level));
   put_key(json, "rings");
   json.StartArray();
@@ -97,10 +118,9 @@ std::optional<RuntimeConfig> parse_runtime(const rapidjson::Value& document) {
   config.tensormap_entries = number("tensormap_pool");
   config.track_war = number("track_war");
   config.build = static_cast<BuildKind>(std::min(number("build"), 2u));
-  config.streams = {.swimlane_level = std::min(number("swimlane_level"), kSwimlaneLevelMax),
-                    .edges = std::min(number("edges"), 1u),
-                    .scopes = std::min(number("scopes"), 1u),
-                    .dump = std::min(number("dump"), 1u)};
+  for (const auto& stream : kStreams)
+    if (stream.level_max > 0)
+      config.streams[stream.id] = std::min(number(level_key(stream)), stream.level_max);
   config.dump.level = static_cast<DumpLevel>(std::min(number("dump_level"), 4u));
   const auto* rings = get_member(*value, "rings");
   if (rings == nullptr || !rings->IsArray() || rings->Size() != kRingCount) return std::nullopt;
@@ -153,6 +173,7 @@ std::string describe_capture(const CaptureDescription& description) {
   const RunReport& run = description.run;
   json.StartObject();
   put(json, "format", std::string_view("tidemark capture"));
+  put(json, "format_minor", static_cast<std::uint32_t>(kFormatMinor));
   put_what_ran(json, run);
   put_place(json, run);
   put(json, "ticks_per_second", run.ticks_per_second);

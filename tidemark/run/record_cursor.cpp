@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tidemark/schema/graph_record.h"
-#include "tidemark/schema/stream_registry.h"
+#include "tidemark/schema/ticks48.h"
 
 namespace tidemark {
 
@@ -17,19 +16,8 @@ RecordCursor::RecordCursor(CaptureReader* reader, const LanePlan& plan, LaneInde
       lane_(lane),
       lane_count_(lane_count),
       page_bytes_(page_bytes),
-      pages_(std::move(pages)) {
-  const StreamInfo* stream = find_stream(plan.stream);
-  if (stream == nullptr) return;
-  for (const Field& field : stream->fields)
-    if (field.type == FieldType::kTicks48) time_word_ = field.offset / 8;
-  if (stream->id == StreamId::kEdges) time_word_ = 1;  // where its tasks have it
-}
-
-// Of the records of a task graph only those of tasks have one.
-bool RecordCursor::has_time() const {
-  return time_word_ != kNoTime &&
-         (plan_.stream != StreamId::kEdges || graph_record_kind(words_) == GraphRecordKind::kTask);
-}
+      pages_(std::move(pages)),
+      stream_(find_stream(plan.stream)) {}
 
 bool RecordCursor::next_page() {
   while (next_page_ < pages_.size()) {
@@ -67,7 +55,8 @@ bool RecordCursor::next() {
       if (judge_record(record, header_.record_bytes, header_.generation) != RecordState::kWhole)
         continue;
       std::memcpy(words_, record, std::min<std::size_t>(header_.record_bytes, sizeof(words_)));
-      if (has_time()) written_ticks_ = full_ticks(words_[time_word_], written_ticks_);
+      kind_ = stream_ == nullptr ? nullptr : stream_->kind_of(words_);
+      if (has_time()) written_ticks_ = full_ticks(words_[kind_->time_word], written_ticks_);
       return true;
     }
     if (!next_page()) return false;

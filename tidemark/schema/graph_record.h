@@ -186,10 +186,60 @@ TM_DEVICE constexpr GraphRecordKind graph_record_kind(const std::uint64_t* words
   return static_cast<GraphRecordKind>(words[5] & 0xFF);
 }
 
-// What the words mean depends on the kind: see the structs above.
-inline constexpr Field kGraphFields[] = {
-    {"word0", FieldType::kU64, 0},  {"word1", FieldType::kU48, 8},  {"word2", FieldType::kU64, 16},
-    {"word3", FieldType::kU48, 24}, {"word4", FieldType::kU64, 32}, {"kind", FieldType::kU8, 40},
+inline constexpr Field kGraphKind{"kind", FieldType::kU8, 40};
+inline constexpr Field kDimensionCount{"count", FieldType::kU8, 42};
+
+inline constexpr Field kGraphTaskFields[] = {
+    {"task_id", FieldType::kU64, 0},
+    {"time", FieldType::kTicks48, 8},
+    {"block_count", FieldType::kU32, 16},
+    {"submit_line", FieldType::kU32, 20},
+    {"kernel_0", FieldType::kU16, 24},
+    {"kernel_1", FieldType::kU16, 26},
+    {"kernel_2", FieldType::kU16, 28},
+    {"submit_file", FieldType::kHash64, 32},
+    kGraphKind,
+    {"shape", FieldType::kU8, 41},
+    {"tensor_count", FieldType::kU8, 42},
+    {"scalar_count", FieldType::kU8, 43},
+    {"at_once", FieldType::kU8, 44},
+};
+inline constexpr Field kGraphArgumentFields[] = {
+    {"task_id", FieldType::kU64, 0}, {"start_offset", FieldType::kU48, 8},
+    {"buffer", FieldType::kU64, 16}, {"index", FieldType::kU8, 24},
+    {"access", FieldType::kU8, 25},  {"dtype", FieldType::kU8, 26},
+    {"rank", FieldType::kU8, 27},    {"output_index", FieldType::kU8, 28},
+    {"owner", FieldType::kU64, 32},  kGraphKind,
+};
+inline constexpr Field kOneDimensionFields[] = {
+    {"task_id", FieldType::kU64, 0},   {"extent_0", FieldType::kU64, 16},
+    {"stride_0", FieldType::kU64, 32}, kGraphKind,
+    {"first", FieldType::kU8, 41},     kDimensionCount,
+};
+inline constexpr Field kTwoDimensionsFields[] = {
+    {"task_id", FieldType::kU64, 0},   {"extent_0", FieldType::kU32, 16},
+    {"extent_1", FieldType::kU32, 20}, {"stride_0", FieldType::kU32, 32},
+    {"stride_1", FieldType::kU32, 36}, kGraphKind,
+    {"first", FieldType::kU8, 41},     kDimensionCount,
+};
+inline constexpr Field kGraphEdgeFields[] = {
+    {"producer", FieldType::kU64, 0},  {"consumer", FieldType::kU64, 16},
+    {"arg", FieldType::kU16, 24},      {"producer_arg", FieldType::kU16, 26},
+    {"source", FieldType::kU8, 28},    {"overlap", FieldType::kU8, 29},
+    {"satisfied", FieldType::kU8, 32}, kGraphKind,
+};
+inline constexpr RecordKind kGraphKinds[] = {
+    {"task", kGraphTaskFields, {kGraphKind, stored_bits(GraphRecordKind::kTask)}},
+    {"argument", kGraphArgumentFields, {kGraphKind, stored_bits(GraphRecordKind::kArgument)}},
+    {"one_dimension",
+     kOneDimensionFields,
+     {kGraphKind, stored_bits(GraphRecordKind::kDimensions)},
+     {kDimensionCount, 1}},
+    {"two_dimensions",
+     kTwoDimensionsFields,
+     {kGraphKind, stored_bits(GraphRecordKind::kDimensions)},
+     {kDimensionCount, 2}},
+    {"edge", kGraphEdgeFields, {kGraphKind, stored_bits(GraphRecordKind::kEdge)}},
 };
 
 }  // namespace tidemark

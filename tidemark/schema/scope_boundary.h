@@ -152,5 +152,6 @@ inline constexpr Field kScopeFields[] = {
     {"heap_request_2", FieldType::kU48, 240},
     {"heap_request_3", FieldType::kU48, 248},
 };
+inline constexpr RecordKind kScopeKinds[] = {{"boundary", kScopeFields}};
 
 }  // namespace tidemark

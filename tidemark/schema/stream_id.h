@@ -16,6 +16,7 @@ enum class StreamId : std::uint16_t {
   kDump = 5,
   kEvents = 6,
 };
+inline constexpr std::uint32_t kStreamIdCount = 7;  // with kNone
 
 // What a producer does when it needs a page and none is there.
 enum class Overflow : std::uint16_t {

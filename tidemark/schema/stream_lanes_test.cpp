@@ -21,15 +21,19 @@ std::vector<Selected> every_selection() {
     for (const std::uint32_t edges : {0u, 1u})
       for (const std::uint32_t scopes : {0u, 1u})
         for (const UnitCounts units : {UnitCounts{1, 3}, UnitCounts{1, 6}, UnitCounts{2, 6},
-                                       UnitCounts{3, 9}, UnitCounts{4, 72}})
-          all.push_back({{.swimlane_level = level, .edges = edges, .scopes = scopes}, units});
+                                       UnitCounts{3, 9}, UnitCounts{4, 72}}) {
+          Selected& selected = all.emplace_back(Selected{{}, units});
+          selected.streams[StreamId::kSwimlane] = level;
+          selected.streams[StreamId::kEdges] = edges;
+          selected.streams[StreamId::kScopes] = scopes;
+        }
   return all;
 }
 
 std::string text_of(const Selected& selected) {
-  return "level " + std::to_string(selected.streams.swimlane_level) + ", edges " +
-         std::to_string(selected.streams.edges) + ", scopes " +
-         std::to_string(selected.streams.scopes) + ", schedulers " +
+  return "level " + std::to_string(selected.streams[StreamId::kSwimlane]) + ", edges " +
+         std::to_string(selected.streams[StreamId::kEdges]) + ", scopes " +
+         std::to_string(selected.streams[StreamId::kScopes]) + ", schedulers " +
          std::to_string(selected.units.schedulers) + ", cores " +
          std::to_string(selected.units.cores);
 }
@@ -75,12 +79,13 @@ TEST(StreamLanes, AreMissingExactlyWhereTheStreamIsOff) {
   for (const Selected& selected : every_selection()) {
     SCOPED_TRACE(text_of(selected));
     const StreamLanes lanes(selected.streams, selected.units);
-    const std::uint32_t level = selected.streams.swimlane_level;
-    const bool any = level > 0 || selected.streams.edges != 0 || selected.streams.scopes != 0;
+    const std::uint32_t level = selected.streams[StreamId::kSwimlane];
+    const bool any = level > 0 || selected.streams[StreamId::kEdges] != 0 ||
+                     selected.streams[StreamId::kScopes] != 0;
     EXPECT_EQ(selected.streams.any(), any);
     EXPECT_EQ(lanes.count() > 0, any);
-    EXPECT_EQ(lanes.scopes() != kNoLane, selected.streams.scopes != 0);
-    EXPECT_EQ(lanes.edges() != kNoLane, selected.streams.edges != 0);
+    EXPECT_EQ(lanes.scopes() != kNoLane, selected.streams[StreamId::kScopes] != 0);
+    EXPECT_EQ(lanes.edges() != kNoLane, selected.streams[StreamId::kEdges] != 0);
     EXPECT_EQ(lanes.submits() != kNoLane, level >= 4);
     EXPECT_EQ(lanes.orchestrator_events() != kNoLane, any);
     for (std::uint32_t i = 0; i < selected.units.schedulers; ++i) {

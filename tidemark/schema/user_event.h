@@ -48,5 +48,6 @@ inline constexpr Field kUserEventFields[] = {
     {"value", FieldType::kI64, 16},  {"kind", FieldType::kU16, 24},
     {"unit", FieldType::kU16, 26},
 };
+inline constexpr RecordKind kUserEventKinds[] = {{"event", kUserEventFields}};
 
 }  // namespace tidemark

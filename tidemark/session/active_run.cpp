@@ -45,7 +45,7 @@ RegionRequest region_request(const RunRequest& request, std::uint64_t run_id,
     region.status_bytes = status_bytes(request.launch.runtime->config.units());
   if (request.platform->transport == Transport::kPulled)
     region.pages_per_lane = kPagesPerLanePulled;
-  else if (request.launch.runtime && request.launch.runtime->config.streams.dump == 0) {
+  else if (request.launch.runtime && request.launch.runtime->config.streams[StreamId::kDump] == 0) {
     region.pages_per_lane = kPagesPerLaneOfTasks;
     region.pool_pages_min = kPoolPagesMinOfTasks;
   }
