@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "tidemark/runtime/graph_watch.h"
+#include "tidemark/runtime/graph/graph_watch.h"
 #include "tidemark/schema/scope_boundary.h"
 
 namespace tidemark {

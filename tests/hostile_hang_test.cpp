@@ -14,7 +14,7 @@
 #include "tidemark/collect/testing/planned_region.h"
 #include "tidemark/run/hang_text.h"
 #include "tidemark/runtime/runtime_layout.h"
-#include "tidemark/runtime/unit_line.h"
+#include "tidemark/runtime/units/unit_line.h"
 #include "tidemark/schema/dump_frame.h"
 #include "tidemark/session/host_watchdog.h"
 #include "tidemark/session/read_hang_state.h"

@@ -12,7 +12,7 @@
 #include "tidemark/base/mix.h"
 #include "tidemark/runtime/kernel_info.h"
 #include "tidemark/runtime/runtime_status.h"
-#include "tidemark/runtime/tensor_view.h"
+#include "tidemark/runtime/tensor/tensor_view.h"
 #include "tidemark/schema/task_id.h"
 
 namespace tidemark::random_program {

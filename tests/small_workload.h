@@ -10,7 +10,7 @@
 
 #include <fmt/core.h>
 
-#include "tidemark/runtime/orchestrator.h"
+#include "tidemark/runtime/graph/orchestrator.h"
 #include "tidemark/session/testing/sim_machine.h"
 
 namespace tidemark::small {

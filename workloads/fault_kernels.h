@@ -2,7 +2,7 @@
 // Kernels that the fault workloads share. None of them computes anything.
 #pragma once
 
-#include "tidemark/runtime/orchestrator.h"
+#include "tidemark/runtime/graph/orchestrator.h"
 #include "tidemark/session/entry_data.h"
 #include "tidemark/session/workload_entry.h"
 

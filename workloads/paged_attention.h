@@ -10,7 +10,7 @@
 #include <cmath>
 #include <vector>
 
-#include "tidemark/runtime/orchestrator.h"
+#include "tidemark/runtime/graph/orchestrator.h"
 #include "tidemark/session/entry_data.h"
 #include "tidemark/session/workload_entry.h"
 #include "workloads/paged_attention_data.h"

@@ -9,7 +9,7 @@
 #include "tidemark/capture/capture_writer.h"
 #include "tidemark/run/output_directory.h"
 #include "tidemark/run/run_owner.h"
-#include "tidemark/runtime/tensor_stats.h"
+#include "tidemark/runtime/tensor/tensor_stats.h"
 
 namespace tidemark {
 namespace {

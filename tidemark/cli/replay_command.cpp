@@ -20,7 +20,7 @@
 #include "tidemark/cli/near_task.h"
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
-#include "tidemark/runtime/submit_args.h"
+#include "tidemark/runtime/graph/submit_args.h"
 #include "tidemark/session/replay_task.h"
 #include "tidemark/session/workload_entry.h"
 

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
+#include "tidemark/runtime/graph/site.h"
 #include "tidemark/runtime/runtime_layout.h"
-#include "tidemark/runtime/site.h"
 
 namespace tidemark {
 

@@ -11,12 +11,12 @@
 
 #include "tidemark/base/align.h"
 #include "tidemark/runtime/entry_args.h"
+#include "tidemark/runtime/graph/tensor_map.h"
 #include "tidemark/runtime/kernel_info.h"
-#include "tidemark/runtime/mailbox.h"
-#include "tidemark/runtime/ready_queue.h"
 #include "tidemark/runtime/runtime_status.h"
 #include "tidemark/runtime/task_slot.h"
-#include "tidemark/runtime/tensor_map.h"
+#include "tidemark/runtime/units/mailbox.h"
+#include "tidemark/runtime/units/ready_queue.h"
 #include "tidemark/schema/runtime_config.h"
 
 namespace tidemark {

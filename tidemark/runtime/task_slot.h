@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "tidemark/runtime/device_word.h"
-#include "tidemark/runtime/tensor_view.h"
+#include "tidemark/runtime/tensor/tensor_view.h"
 #include "tidemark/schema/access.h"
 #include "tidemark/schema/dtype.h"
 #include "tidemark/schema/task_id.h"

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/collect/testing/planned_region.h"
-#include "tidemark/runtime/unit_line.h"
+#include "tidemark/runtime/units/unit_line.h"
 
 namespace tidemark {
 namespace {

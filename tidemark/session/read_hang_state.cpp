@@ -6,8 +6,8 @@
 #include <set>
 
 #include "tidemark/runtime/runtime_layout.h"
-#include "tidemark/runtime/tensor_stats.h"
-#include "tidemark/runtime/view_bounds.h"
+#include "tidemark/runtime/tensor/tensor_stats.h"
+#include "tidemark/runtime/tensor/view_bounds.h"
 #include "tidemark/session/read_view.h"
 #include "tidemark/session/status_image.h"
 

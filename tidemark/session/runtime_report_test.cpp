@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/base/testing/plain_output.h"
-#include "tidemark/runtime/unit_line.h"
+#include "tidemark/runtime/units/unit_line.h"
 
 namespace tidemark {
 namespace {

@@ -10,10 +10,10 @@
 #include "tidemark/device/sim/crash_stack.h"
 #include "tidemark/device/sim/sim_env.h"
 #include "tidemark/record/event_recorder.h"
-#include "tidemark/runtime/orchestrator.h"
-#include "tidemark/runtime/recording_watch.h"
-#include "tidemark/runtime/scheduler.h"
-#include "tidemark/runtime/worker.h"
+#include "tidemark/runtime/graph/orchestrator.h"
+#include "tidemark/runtime/graph/recording_watch.h"
+#include "tidemark/runtime/units/scheduler.h"
+#include "tidemark/runtime/units/worker.h"
 
 namespace tidemark {
 
