@@ -56,8 +56,7 @@ inline CaptureBytes parse_capture(std::span<const unsigned char> bytes) {
     const auto* payload = bytes.data() + at + sizeof(ChunkHeader);
     chunk.payload.assign(payload, payload + chunk.header.payload_bytes);
     at += chunk_span(chunk.header.payload_bytes);
-    if (chunk.header.type != static_cast<std::uint16_t>(ChunkType::kIndex) &&
-        chunk.header.type != static_cast<std::uint16_t>(ChunkType::kEnd))
+    if (chunk.header.type != ChunkType::kIndex && chunk.header.type != ChunkType::kEnd)
       capture.chunks.push_back(std::move(chunk));
   }
   return capture;
@@ -95,13 +94,13 @@ inline std::vector<unsigned char> lay_out_capture(const CaptureBytes& capture) {
   }
   if (!capture.has_index || capture.chunks.empty()) return file;
   ChunkHeader closing{.magic = kChunkMagic,
-                      .type = static_cast<std::uint16_t>(ChunkType::kIndex),
+                      .type = ChunkType::kIndex,
                       .version_major = kFormatMajor,
                       .run_id = capture.chunks.front().header.run_id};
   const std::uint64_t index_offset = file.size();
   const auto* bytes = reinterpret_cast<const unsigned char*>(index.data());
   put_chunk(file, closing, {bytes, index.size() * sizeof(IndexEntry)});
-  closing.type = static_cast<std::uint16_t>(ChunkType::kEnd);
+  closing.type = ChunkType::kEnd;
   closing.sequence = index_offset;
   put_chunk(file, closing, {});
   return file;
@@ -132,12 +131,11 @@ inline void change_record_size(CaptureBytes& capture, SeededBits& bits) {
   const auto record_bytes = static_cast<std::uint32_t>(bits.below(10) * 8);
   for (auto& chunk : capture.chunks) {
     auto& payload = chunk.payload;
-    if (chunk.header.type == static_cast<std::uint16_t>(ChunkType::kLanes) &&
-        payload.size() >= (lane + 1) * sizeof(LaneRecord))
+    if (chunk.header.type == ChunkType::kLanes && payload.size() >= (lane + 1) * sizeof(LaneRecord))
       std::memcpy(payload.data() + lane * sizeof(LaneRecord) + offsetof(LanePlan, record_bytes),
                   &record_bytes, sizeof(record_bytes));
-    if (chunk.header.type != static_cast<std::uint16_t>(ChunkType::kPage) ||
-        chunk.header.lane != lane || payload.size() < kPageHeaderBytes)
+    if (chunk.header.type != ChunkType::kPage || chunk.header.lane != lane ||
+        payload.size() < kPageHeaderBytes)
       continue;
     PageHeaderImage page;
     std::memcpy(&page, payload.data(), sizeof(page));
@@ -152,7 +150,7 @@ inline void change_record_size(CaptureBytes& capture, SeededBits& bits) {
 }
 
 inline bool is_text(const ChunkBytes& chunk) {
-  const auto type = static_cast<ChunkType>(chunk.header.type);
+  const auto type = chunk.header.type;
   return type == ChunkType::kDescription || type == ChunkType::kNames ||
          type == ChunkType::kOutcome || type == ChunkType::kHang;
 }
@@ -205,7 +203,7 @@ inline void change_capture(CaptureBytes& capture, SeededBits& bits) {
     case 3:
       return change_word(chunk.payload, bits);
     case 4:
-      chunk.header.type = static_cast<std::uint16_t>(bits.below(kChunkTypes));
+      chunk.header.type = static_cast<ChunkType>(bits.below(kChunkTypes));
       return;
     case 5:
       chunk.header.lane = static_cast<std::uint32_t>(bits.below(8));

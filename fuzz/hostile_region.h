@@ -152,7 +152,8 @@ class HostileRegion {
     header.lane = lane;
     header.epoch = 1;
     header.generation = 1 + input.below(3);
-    header.record_bytes = plan_.lanes[lane].stream == 0 ? 32 : plan_.lanes[lane].record_bytes;
+    header.record_bytes =
+        plan_.lanes[lane].stream == StreamId::kNone ? 32 : plan_.lanes[lane].record_bytes;
     header.used_bytes = input.take<std::uint16_t>() % (layout.payload_bytes() + 1);
     if (header.record_bytes != 0) header.used_bytes -= header.used_bytes % header.record_bytes;
     header.first_number = input.below(255);
@@ -193,8 +194,8 @@ class HostileRegion {
 
   void forge_lane(ByteSource& input, std::uint32_t lane) {
     LanePlan forged{};
-    forged.stream = static_cast<std::uint16_t>(input.below(8));
-    forged.overflow = static_cast<std::uint16_t>(input.below(5));
+    forged.stream = static_cast<StreamId>(input.below(8));
+    forged.overflow = static_cast<Overflow>(input.below(5));
     forged.record_bytes = input.below(10) * 8;
     forged.reserved_first_page = input.below(255);
     forged.reserved_page_count = input.below(3) == 0 ? input.below(16) : 0;

@@ -32,7 +32,7 @@ class FoundReader {
   void take(const CapturedPage& page) {
     const std::uint32_t lane = page.lane.unit;
     if (lane >= case_.lanes) return;  // the driver's events
-    if (page.lane.stream == static_cast<std::uint16_t>(StreamId::kSwimlane))
+    if (page.lane.stream == StreamId::kSwimlane)
       for_each_record(page.header, page.payload,
                       [&](std::uint64_t number, const unsigned char* record) {
                         add(found_.lanes[lane], number,

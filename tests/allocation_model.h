@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "tidemark/runtime/graph_watch.h"
+#include "tidemark/runtime/graph/graph_watch.h"
 #include "tidemark/schema/scope_boundary.h"
 
 namespace tidemark {
@@ -47,7 +47,7 @@ class AllocationModel {
     marks_[slot.id.value] = {state.heap_head, state.dep_head, state.fanin_head};
     const StoredTensor* tensors = memory.tensors(slot);
     for (std::uint32_t i = 0; i < slot.tensor_count; ++i) {
-      const auto access = static_cast<Access>(tensors[i].access);
+      const auto access = tensors[i].access;
       if (access == Access::kOutput)
         owned_[slot.id.value].push_back(tensors[i].view.buffer);
       else if (automatic)

@@ -33,10 +33,10 @@ class DumpFixture : public Streams {
     std::set<SerialExecutor::Key> seen;
     std::size_t tensors = 0;
     for (const auto& entry : index->entries) {
-      const SerialExecutor::Key key{entry.header.task_id, entry.header.stage,
+      const SerialExecutor::Key key{entry.header.task_id, static_cast<int>(entry.header.stage),
                                     entry.header.arg_index};
       SCOPED_TRACE(fmt::format("{} stage {} argument {}", task_text(entry.header.task_id),
-                               entry.header.stage, entry.header.arg_index));
+                               to_text(entry.header.stage), entry.header.arg_index));
       EXPECT_TRUE(seen.insert(key).second) << "stands twice";
       tensors += entry.is_tensor();
       expect_entry(*run, entry, key, expected);
@@ -108,7 +108,7 @@ class DumpFixture : public Streams {
     config.dump.level = wish.level;
     config.dump.max_bytes = wish.max_bytes;
     for (const DumpRule& rule : wish.rules) config.dump.rules[config.dump.rule_count++] = rule;
-    config.streams.dump = config.dump.on() ? 1 : 0;
+    config.streams[StreamId::kDump] = config.dump.on() ? 1 : 0;
     RunRequest request;
     request.workload = Workload::kName;
     request.case_name = wish.case_name;
@@ -145,7 +145,7 @@ class DumpFixture : public Streams {
     const auto bytes = load_payload(run, entry);
     ASSERT_TRUE(bytes) << bytes.error().message;
     ASSERT_EQ(*bytes, expected.tensors.at(key)) << "other bytes";
-    TensorStats stats(static_cast<DType>(entry.header.dtype));
+    TensorStats stats(entry.header.dtype);
     stats.add(bytes->data(), bytes->size());
     EXPECT_EQ(entry.stats.hash, stats.result().hash);
     EXPECT_EQ(entry.stats.max, stats.result().max);

@@ -33,7 +33,7 @@ RuntimeConfig config_for(const char* platform, BuildKind build, bool track_war,
   config.scheduler_count = find_platform(platform)->scheduler_count;
   config.tensormap_entries = 4096;
   for (RingSizes& ring : config.rings) ring = {1024, 16384, 4 << 20};
-  config.streams.dump = 1;
+  config.streams[StreamId::kDump] = 1;
   config.dump.level = DumpLevel::kFull;
   if (is_still(program)) return config;
   config.dump.rule_count = 1;
@@ -80,8 +80,8 @@ std::map<Key, Wanted> wanted_of(const Program& program) {
 
 void expect_view(const DumpHeader& header, const Wanted& wanted) {
   const TensorView& view = wanted.arg->view;
-  EXPECT_EQ(header.access, static_cast<std::uint8_t>(wanted.arg->access));
-  EXPECT_EQ(header.dtype, static_cast<std::uint8_t>(view.dtype));
+  EXPECT_EQ(header.access, wanted.arg->access);
+  EXPECT_EQ(header.dtype, view.dtype);
   EXPECT_EQ(header.start_offset, view.offset);
   EXPECT_EQ(header.block_count, wanted.task->blocks);
   ASSERT_EQ(header.rank, view.shape.rank);
@@ -103,13 +103,13 @@ void check_dump(RunCapture& run, const Program& program, std::size_t& with_holes
   EXPECT_EQ(index->dropped + index->overwritten + index->malformed + index->skipped_tasks, 0u);
   for (const DumpEntry& entry : index->entries) {
     const DumpHeader& header = entry.header;
-    const Key key{header.task_id, header.stage, header.arg_index};
-    SCOPED_TRACE(fmt::format("task {:#x} stage {} argument {}", header.task_id, header.stage,
-                             header.arg_index));
+    const Key key{header.task_id, static_cast<int>(header.stage), header.arg_index};
+    SCOPED_TRACE(fmt::format("task {:#x} stage {} argument {}", header.task_id,
+                             to_text(header.stage), header.arg_index));
     if (!entry.is_tensor()) {
       ASSERT_TRUE(scalars.contains(key));
       EXPECT_EQ(header.scalar, scalars.at(key));
-      EXPECT_EQ(header.dtype, static_cast<std::uint8_t>(DType::kUint64));
+      EXPECT_EQ(header.dtype, DType::kUint64);
       scalars.erase(key);
       continue;
     }
@@ -118,7 +118,7 @@ void check_dump(RunCapture& run, const Program& program, std::size_t& with_holes
     const auto bytes = load_payload(run, entry);
     ASSERT_TRUE(bytes) << bytes.error().message;
     ASSERT_EQ(*bytes, wanted.at(key).bytes);
-    TensorStats stats(static_cast<DType>(header.dtype));
+    TensorStats stats(header.dtype);
     stats.add(bytes->data(), bytes->size());
     const DumpStats counted = stats.result();
     EXPECT_EQ(entry.stats.hash, counted.hash);

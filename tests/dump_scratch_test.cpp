@@ -21,13 +21,12 @@ class DumpScratchTest : public DumpFixture {
     EXPECT_TRUE(index);
     for (const auto& entry : index->entries) {
       const DumpHeader& header = entry.header;
-      if (!entry.is_tensor() || header.access != static_cast<std::uint8_t>(Access::kInout))
-        continue;
-      const bool before = header.stage == static_cast<std::uint8_t>(DumpStage::kBeforeDispatch);
+      if (!entry.is_tensor() || header.access != Access::kInout) continue;
+      const bool before = header.stage == DumpStage::kBeforeDispatch;
       counts.before += before ? 1 : 0;
       EXPECT_EQ(header.flags & kDumpCapturedAfter, 0) << "its bytes are those from before";
       const auto& bytes = expected.tensors.at({header.task_id, before ? 0 : 1, header.arg_index});
-      TensorStats stats(static_cast<DType>(header.dtype));
+      TensorStats stats(header.dtype);
       stats.add(bytes.data(), bytes.size());
       EXPECT_EQ(entry.stats.hash, stats.result().hash) << "with and without payload";
       if (header.payload_bytes == 0) continue;

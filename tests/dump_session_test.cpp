@@ -234,8 +234,8 @@ class DumpWords : public DumpFixture {
         ASSERT_LT(at, index.entries.size());
         const DumpEntry& entry = index.entries[at++];
         EXPECT_EQ(entry.header.task_id, static_cast<std::uint64_t>(task));
-        EXPECT_EQ(entry.header.stage, stage);
-        EXPECT_EQ(entry.header.access, static_cast<std::uint8_t>(Access::kInout));
+        EXPECT_EQ(entry.header.stage, static_cast<DumpStage>(stage));
+        EXPECT_EQ(entry.header.access, Access::kInout);
         EXPECT_EQ(entry.header.extent[0], task == 7 ? 6u : 4u);
         const auto bytes = load_payload(run, entry);
         ASSERT_TRUE(bytes);

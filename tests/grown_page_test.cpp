@@ -20,8 +20,7 @@ class GrownPage : public CommandLine {
     auto reader = CaptureReader::open(path(run + "/capture.tide")).value();
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, int> times;
     for (const IndexEntry& chunk : reader.chunks())
-      if (chunk.type == static_cast<std::uint16_t>(ChunkType::kPage))
-        ++times[{chunk.lane, chunk.epoch, chunk.sequence}];
+      if (chunk.type == ChunkType::kPage) ++times[{chunk.lane, chunk.epoch, chunk.sequence}];
     std::size_t twice = 0;
     for (const auto& [key, count] : times) twice += count > 1;
     EXPECT_EQ(page_chunks(reader).size(), times.size()) << "of each page one copy counts";

@@ -14,9 +14,7 @@ std::uint64_t ticks_of_ms(std::uint64_t ms) { return sim_ticks_per_second() / 10
 
 void expect_all_left(RuntimeStatus& status, const RuntimeConfig& config) {
   for (std::uint32_t unit = 1; unit < config.units().total(); ++unit)
-    EXPECT_EQ(unit_lines(&status)[unit].state.load_relaxed(),
-              static_cast<std::uint32_t>(UnitState::kLeft))
-        << unit;
+    EXPECT_EQ(unit_lines(&status)[unit].state.load_relaxed(), UnitState::kLeft) << unit;
 }
 
 struct WithoutEntry {
@@ -57,10 +55,9 @@ TEST(HangProgram, TasksThatWaitForEachOtherAreADependencyDeadlock) {
       setup.config.task_timeout_ticks = ticks_of_ms(100);
       SimMachine<Circle> sim(setup);
       sim.run();
-      EXPECT_EQ(error_name(sim.error()), error_name(ErrorCode::kSchedulerTimeout));
+      EXPECT_EQ(to_text(sim.error()), to_text(ErrorCode::kSchedulerTimeout));
       const LatchedError& error = sim.status().error;
-      EXPECT_EQ(hang_class_name(static_cast<HangClass>(error.hang_class.load_relaxed())),
-                hang_class_name(HangClass::kDependencyDeadlock));
+      EXPECT_EQ(to_text(error.hang_class.load_relaxed()), to_text(HangClass::kDependencyDeadlock));
       EXPECT_EQ(error.task_id.load_relaxed(), 3u) << "the oldest that is not complete";
       EXPECT_EQ(error.capacity.load_relaxed(), 100u);
       EXPECT_GE(error.unit.load_relaxed(), 1u);
@@ -99,7 +96,7 @@ TEST(HangProgram, KernelsWithinTheirTimeAreNeverStoppedHoweverLongTheRun) {
     setup.config.task_timeout_ticks = ticks_of_ms(kLimitMs);
     SimMachine<LongChain> sim(setup);
     sim.run();
-    EXPECT_EQ(error_name(sim.error()), "NONE");
+    EXPECT_EQ(to_text(sim.error()), "NONE");
     EXPECT_EQ(sim.completed(), static_cast<std::uint64_t>(LongChain::kTasks));
   }
 }

@@ -91,7 +91,7 @@ void expect_snapshot(const std::string& directory) {
   ASSERT_TRUE(index) << index.error().message;
   std::size_t found = 0;
   for (const DumpEntry& entry : index->entries) {
-    if (entry.header.stage != static_cast<std::uint8_t>(DumpStage::kAtHang)) continue;
+    if (entry.header.stage != DumpStage::kAtHang) continue;
     ++found;
     const auto bytes = load_payload(*run, entry);
     ASSERT_TRUE(bytes) << bytes.error().message;

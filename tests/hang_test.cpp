@@ -146,8 +146,9 @@ class Hang : public HangFixture, public testing::WithParamInterface<const char*>
       ASSERT_EQ(bytes->size(), kElements * sizeof(float));
       std::vector<float> values(kElements);
       std::memcpy(values.data(), bytes->data(), bytes->size());
-      const bool at_hang = entry.header.stage == static_cast<std::uint8_t>(DumpStage::kAtHang);
-      ASSERT_TRUE(at_hang || entry.header.stage == 0) << "t12 did not complete";
+      const bool at_hang = entry.header.stage == DumpStage::kAtHang;
+      ASSERT_TRUE(at_hang || entry.header.stage == DumpStage::kBeforeDispatch)
+          << "t12 did not complete";
       // It had written half of its output.
       for (std::uint64_t i = 0; i < (at_hang ? kElements / 2 : kElements); ++i)
         ASSERT_EQ(values[i], static_cast<float>(i % 64)) << i;

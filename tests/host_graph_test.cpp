@@ -74,7 +74,7 @@ TEST(HostGraph, RunsTasksOfRawWordsInTheOrderOfEdgesThatCameLate) {
       const auto* info = memory.at<StoredTensor>(slot.info_offset);
       EXPECT_EQ(info->view.dtype, DType::kInt64);
       EXPECT_EQ(info->view.buffer, memory.layout().entry_offset);
-      EXPECT_EQ(info->access, static_cast<std::uint8_t>(Access::kInout));
+      EXPECT_EQ(info->access, Access::kInout);
     }
   }
 }

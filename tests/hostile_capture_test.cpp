@@ -29,9 +29,7 @@ std::vector<unsigned char> task_capture() {
 
 ChunkBytes chunk_of(ChunkType type, const void* bytes, std::size_t size) {
   ChunkBytes chunk;
-  chunk.header = {.magic = kChunkMagic,
-                  .type = static_cast<std::uint16_t>(type),
-                  .version_major = kFormatMajor};
+  chunk.header = {.magic = kChunkMagic, .type = type, .version_major = kFormatMajor};
   const auto* begin = static_cast<const unsigned char*>(bytes);
   chunk.payload.assign(begin, begin + size);
   return chunk;
@@ -50,7 +48,7 @@ std::vector<unsigned char> hung_capture() {
   state.unit = 2;
   state.ticks_per_second = state.detected_ticks = 1'000'000'000;
   state.lines.resize(state.units.total());
-  state.lines[2].state = static_cast<std::uint32_t>(UnitState::kBusy);
+  state.lines[2].state = UnitState::kBusy;
   state.lines[2].task_id = 2;
   state.kernels = {"add", "mul"};
   state.last_site = "program.h:12";
@@ -58,8 +56,8 @@ std::vector<unsigned char> hung_capture() {
   state.tasks = {{.id = 2, .site = "program.h:9", .waiters = {3, 4}}, {.id = 3, .pending = 1}};
   const std::string json = to_json(state);
   struct {
-    DumpHeader header{.stage = static_cast<std::uint8_t>(DumpStage::kAtHang),
-                      .kind = static_cast<std::uint8_t>(DumpKind::kTensor),
+    DumpHeader header{.stage = DumpStage::kAtHang,
+                      .kind = DumpKind::kTensor,
                       .task_id = 2,
                       .payload_bytes = 64,
                       .logical_bytes = 64,
@@ -103,7 +101,7 @@ TEST(HostileCapture, SamplesHaveEveryTypeOfChunk) {
       ChunkHeader header;
       std::memcpy(&header, bytes.data() + at, sizeof(header));
       ASSERT_EQ(header.magic, kChunkMagic);
-      types.insert(header.type);
+      types.insert(static_cast<std::uint16_t>(header.type));
       at += chunk_span(header.payload_bytes);
     }
   for (std::uint16_t type = 1; type < kChunkTypes; ++type)
@@ -128,7 +126,7 @@ TEST(HostileCapture, ADumpFrameOfImpossibleLengthIsNotBelieved) {
         auto& frame = capture.chunks.back().payload;
         DumpHeader header;
         std::memcpy(&header, frame.data(), sizeof(header));
-        header.dtype = static_cast<std::uint8_t>(DType::kUint8);
+        header.dtype = DType::kUint8;
         header.extent[0] = header.logical_bytes = header.payload_bytes = bytes;
         header.flags = has_stats ? kDumpHasStats : 0;
         std::memcpy(frame.data(), &header, sizeof(header));
@@ -175,8 +173,8 @@ TEST(HostileCapture, ASnapshotOfALaneThatIsNotThereIsStillRead) {
     std::size_t found = 0;
     for (const DumpEntry& entry : index->entries) {
       const auto bytes = load_payload(*run, entry);
-      ASSERT_TRUE(entry.header.stage != 2 || bytes) << bytes.error().message;
-      found += entry.header.stage == 2 && bytes->size() == 64;
+      ASSERT_TRUE(entry.header.stage != DumpStage::kAtHang || bytes) << bytes.error().message;
+      found += entry.header.stage == DumpStage::kAtHang && bytes->size() == 64;
     }
     EXPECT_EQ(found, 1u) << "lane " << lane;
     EXPECT_FALSE(run->read_chunk(~0u));
@@ -190,11 +188,11 @@ TEST(HostileCapture, AnArgumentOfAnotherSizeBeforeAndAfterIsNotReplayed) {
     CaptureBytes capture = parse_capture(task_capture());
     const auto good = lay_out_capture(capture);
     struct {
-      DumpHeader header{.kind = static_cast<std::uint8_t>(DumpKind::kTensor),
+      DumpHeader header{.kind = DumpKind::kTensor,
                         .payload_bytes = 4,
                         .logical_bytes = 4,
                         .kernels = {0, kNoKernel, kNoKernel},
-                        .access = static_cast<std::uint8_t>(Access::kOutput),
+                        .access = Access::kOutput,
                         .rank = 1,
                         .arg_index = 2,
                         .extent = {1}};
@@ -205,9 +203,8 @@ TEST(HostileCapture, AnArgumentOfAnotherSizeBeforeAndAfterIsNotReplayed) {
         chunk_of(ChunkType::kSnapshot, &frame, sizeof(DumpHeader) + sizeof(frame.value));
     added.header.run_id = capture.chunks.front().header.run_id;
     if (blocks != 1)  // then it is all there is of the task
-      std::erase_if(capture.chunks, [](const ChunkBytes& chunk) {
-        return chunk.header.type == static_cast<std::uint16_t>(ChunkType::kPage);
-      });
+      std::erase_if(capture.chunks,
+                    [](const ChunkBytes& chunk) { return chunk.header.type == ChunkType::kPage; });
     capture.chunks.push_back(std::move(added));
     static InputDirectory directory;
     directory.put(lay_out_capture(capture));

@@ -14,7 +14,8 @@
 #include "tidemark/collect/testing/planned_region.h"
 #include "tidemark/run/hang_text.h"
 #include "tidemark/runtime/runtime_layout.h"
-#include "tidemark/runtime/unit_line.h"
+#include "tidemark/runtime/units/unit_line.h"
+#include "tidemark/schema/dump_frame.h"
 #include "tidemark/session/host_watchdog.h"
 #include "tidemark/session/read_hang_state.h"
 
@@ -146,7 +147,7 @@ class HungDevice {
     std::strcpy(status->site_files[0], "program.h");
     for (std::uint32_t unit = 0; unit < units.total(); ++unit) {
       UnitProgress& line = unit_lines(status)[unit];
-      line.state.store_release(static_cast<std::uint32_t>(UnitState::kBusy));
+      line.state.store_release(UnitState::kBusy);
       line.since_ticks.store_release(1000 + unit);
       line.task_id.store_release(unit < units.core(0) ? kTasks : kFirst + unit - units.core(0));
     }

@@ -257,16 +257,20 @@ TEST_F(JsonKeys, OfTheChunksOfACapture) {
   const auto clocks = chunks_of("r", 4), outcomes = chunks_of("r", 8);
   ASSERT_FALSE(descriptions.empty() || names.empty() || clocks.empty() || outcomes.empty());
   const auto description = parse(descriptions.front());
-  expect_fields(description,
-                "format:s run_id:s workload:s case:s platform:s runtime:s transport:s seed:i "
-                "rank:i device:i host_id:s ticks_per_second:i page_bytes:i kernels:a streams:a "
-                "lanes:a task_runtime:o");
+  expect_fields(
+      description,
+      "format:s format_minor:i run_id:s workload:s case:s platform:s runtime:s transport:s seed:i "
+      "rank:i device:i host_id:s ticks_per_second:i page_bytes:i kernels:a streams:a "
+      "lanes:a task_runtime:o");
   EXPECT_STREQ(description["format"].GetString(), "tidemark capture");
   EXPECT_EQ(description["run_id"], json_of("r/run.json")["run_id"]);
   for (const auto& stream : description["streams"].GetArray()) {
-    expect_fields(stream, "id:i name:s record_bytes:i fields:a");
-    for (const auto& field : stream["fields"].GetArray())
-      expect_fields(field, "name:s type:s offset:i");
+    expect_fields(stream, "id:i name:s record_bytes:i kinds:a");
+    for (const auto& kind : stream["kinds"].GetArray()) {
+      expect_fields(kind, "name:s when:o fields:a");
+      for (const auto& field : kind["fields"].GetArray())
+        expect_fields(field, "name:s type:s offset:i");
+    }
   }
   ASSERT_GT(description["lanes"].Size(), 0u);
   for (const auto& lane : description["lanes"].GetArray())

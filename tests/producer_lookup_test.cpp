@@ -82,7 +82,7 @@ TEST(ProducerLookup, FindsEveryWriterAlsoWhenEntriesGoWhileItWaitsForSpace) {
   SimMachine<ReclaimWhileLookingUp> sim(setup);
   WaitForOrchestrator::status = &sim.status();
   sim.run();
-  EXPECT_EQ(error_name(sim.error()), "NONE");
+  EXPECT_EQ(to_text(sim.error()), "NONE");
   EXPECT_GT(ReclaimWhileLookingUp::neighbours, 0);
   const std::uint64_t reader = TaskId::make(1, 4).value;
   std::set<std::uint64_t> producers;
@@ -122,7 +122,7 @@ TEST(ProducerLookup, TellsAnEdgeOnceHoweverManyOfItsProducersAreGone) {
     if (build == BuildKind::kTensorMap) setup.config.rings[1].task_window = 4;
     SimMachine<RetiredWriters> sim(setup);
     sim.run();
-    EXPECT_EQ(error_name(sim.error()), "NONE");
+    EXPECT_EQ(to_text(sim.error()), "NONE");
     EXPECT_EQ(sim.data().values<std::int64_t>(1)[0], static_cast<std::int64_t>(200));
     EXPECT_EQ(sim.watch().edges.size(), 100u);
     EXPECT_EQ(sim.watch().pairs().size(), 100u);

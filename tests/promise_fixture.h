@@ -93,7 +93,7 @@ class Promise : public CommandLine {
     EXPECT_TRUE(reader.has_value());
     if (!reader) return pages;
     for (const auto& chunk : reader->chunks()) {
-      if (chunk.type != static_cast<std::uint16_t>(ChunkType::kPage)) continue;
+      if (chunk.type != ChunkType::kPage) continue;
       const auto bytes = reader->read(chunk);
       EXPECT_TRUE(bytes.has_value());
       const bool fresh = pages

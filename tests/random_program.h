@@ -12,8 +12,8 @@
 #include "tidemark/base/mix.h"
 #include "tidemark/runtime/kernel_info.h"
 #include "tidemark/runtime/runtime_status.h"
-#include "tidemark/runtime/task_id.h"
-#include "tidemark/runtime/tensor_view.h"
+#include "tidemark/runtime/tensor/tensor_view.h"
+#include "tidemark/schema/task_id.h"
 
 namespace tidemark::random_program {
 
@@ -144,7 +144,7 @@ inline TensorView apply(const ViewStep& step, const TensorView& view) {
 // The places of a view's elements in its buffer, in row-major order of the view.
 inline std::vector<std::uint64_t> places_of(const TensorView& view) {
   std::vector<std::uint64_t> places;
-  std::uint64_t at[kTensorRankMax] = {};
+  std::uint64_t at[kRankMax] = {};
   for (std::uint64_t n = view.element_count(); n > 0; --n) {
     std::uint64_t place = view.offset;
     for (std::uint32_t i = 0; i < view.shape.rank; ++i) place += at[i] * view.stride[i];

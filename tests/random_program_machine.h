@@ -37,7 +37,7 @@ class ProgramWatch : public NoWatch {
       fail(slot.id, "is one task too many in its window");
     for (std::uint32_t i = 0; i < slot.tensor_count; ++i) {
       const StoredTensor& tensor = memory_.tensors(slot)[i];
-      if (tensor.access == static_cast<std::uint8_t>(Access::kOutput)) note_memory(slot, tensor);
+      if (tensor.access == Access::kOutput) note_memory(slot, tensor);
     }
   }
   void reclaimed(const TaskSlot& slot) {

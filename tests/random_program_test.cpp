@@ -95,8 +95,8 @@ class Trial {
   }
 
   void check_end(Machine& machine) const {
-    const auto error = static_cast<ErrorCode>(machine.status().error.code.load_acquire());
-    EXPECT_EQ(error_name(error), error_name(ErrorCode::kNone));
+    const auto error = machine.status().error.code.load_acquire();
+    EXPECT_EQ(to_text(error), to_text(ErrorCode::kNone));
     for (const std::string& problem : machine.watch().problems) ADD_FAILURE() << problem;
     EXPECT_EQ(machine.watch().submitted_count(), program_.tasks.size());
     EXPECT_EQ(machine.memory().control().completed.load_acquire(), program_.tasks.size());

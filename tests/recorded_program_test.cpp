@@ -28,7 +28,9 @@ RuntimeConfig config_for(const char* platform, BuildKind build, bool track_war) 
   config.scheduler_count = find_platform(platform)->scheduler_count;
   config.tensormap_entries = 4096;
   for (RingSizes& ring : config.rings) ring = {1024, 16384, 4 << 20};
-  config.streams = {.swimlane_level = 4, .edges = 1, .scopes = 1};
+  config.streams[StreamId::kSwimlane] = 4;
+  config.streams[StreamId::kEdges] = 1;
+  config.streams[StreamId::kScopes] = 1;
   return config;
 }
 
@@ -83,8 +85,8 @@ void check_graph(RunCapture& run, const Program& program, const OwnNotes& notes)
     ASSERT_EQ(node.args.size(), task.args.size());
     for (std::size_t k = 0; k < task.args.size(); ++k) {
       const TensorView& view = task.args[k].view;
-      EXPECT_EQ(node.args[k].said.access, static_cast<std::uint8_t>(task.args[k].access));
-      EXPECT_EQ(node.args[k].said.dtype, static_cast<std::uint8_t>(view.dtype));
+      EXPECT_EQ(node.args[k].said.access, task.args[k].access);
+      EXPECT_EQ(node.args[k].said.dtype, view.dtype);
       ASSERT_EQ(node.args[k].view.rank, view.shape.rank);
       EXPECT_EQ(node.args[k].view.start_offset, view.offset);
       for (std::uint32_t dim = 0; dim < view.shape.rank; ++dim) {
@@ -100,12 +102,12 @@ void check_graph(RunCapture& run, const Program& program, const OwnNotes& notes)
     const GraphEdge& found = notes.edges[i];
     EXPECT_EQ(recorded.producer, found.producer.value);
     EXPECT_EQ(recorded.consumer, found.consumer.value);
-    EXPECT_EQ(recorded.arg, found.arg == kNoArg ? kNoGraphArg : found.arg);
+    EXPECT_EQ(recorded.arg, found.arg);
     EXPECT_EQ(recorded.source, static_cast<std::uint8_t>(found.source));
     EXPECT_EQ(recorded.overlap, static_cast<std::uint8_t>(found.overlap));
     pairs.emplace(numbers.at(recorded.producer), numbers.at(recorded.consumer));
     // Through which argument the producer wrote: one of its own, of the same buffer.
-    if (recorded.source == static_cast<std::uint8_t>(EdgeSource::kExplicit)) continue;
+    if (recorded.source == EdgeSource::kExplicit) continue;
     const Task& producer = program.tasks[numbers.at(recorded.producer)];
     ASSERT_LT(recorded.producer_arg, producer.args.size());
     EXPECT_EQ(producer.args[recorded.producer_arg].base,

@@ -29,8 +29,7 @@ TEST_F(PlannedRecording, EveryLaneKeepsItsPolicy) {
   auto recording = Recording::start(options()).value();
   constexpr std::uint64_t kCount = 1000;
   for (LaneIndex lane = 0; lane < 3; ++lane) {
-    EXPECT_EQ(recording->region().lane(lane).plan.overflow,
-              static_cast<std::uint16_t>(options().lanes[lane].overflow));
+    EXPECT_EQ(recording->region().lane(lane).plan.overflow, options().lanes[lane].overflow);
     Recorder<TaskSpan, SimEnv> recorder(&recording->region(), lane);
     for (std::uint64_t i = 0; i < kCount; ++i)
       recorder.write({.task_id = i, .begin_ticks = i, .end_ticks = i});

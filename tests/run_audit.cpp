@@ -29,7 +29,7 @@ bool is_sane(StreamId stream, const unsigned char* record) {
     case StreamId::kSwimlane: {
       load(TaskSpan::kBytes);
       const auto span = TaskSpan::unpack(words, words[3]);
-      return span.begin_ticks > 0 && span.task_id >> 32 < kScopeRings;
+      return span.begin_ticks > 0 && span.task_id >> 32 < kRingCount;
     }
     case StreamId::kPhases:
       load(SchedulerPhase::kBytes);
@@ -41,7 +41,7 @@ bool is_sane(StreamId stream, const unsigned char* record) {
     case StreamId::kScopes: {
       load(ScopeBoundary::kBytes);
       const auto scope = ScopeBoundary::unpack(words, words[1]);
-      return scope.file != 0 && scope.ring < kScopeRings && scope.serial != 0;
+      return scope.file != 0 && scope.ring < kRingCount && scope.serial != 0;
     }
     case StreamId::kEvents: {
       load(UserEvent::kBytes);
@@ -50,6 +50,7 @@ bool is_sane(StreamId stream, const unsigned char* record) {
              (event.kind == EventKind::kMark || event.kind == EventKind::kCounter);
     }
     case StreamId::kDump:
+    case StreamId::kNone:
       break;
   }
   return false;
@@ -99,7 +100,7 @@ class PagesSeen {
     const std::uint64_t digest = audit_.slot(lane, number);
     if (digest == 0) {
       note_uncounted(seen, number);
-      seen.torn += !is_sane(static_cast<StreamId>(page.lane.stream), record);
+      seen.torn += !is_sane(page.lane.stream, record);
     } else {
       seen.torn += digest != record_digest(record, page.header.record_bytes);
     }

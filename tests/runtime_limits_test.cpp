@@ -57,17 +57,14 @@ struct ManyScopes : SmallWorkload {
 
 void expect_all_left(RuntimeStatus& status, const RuntimeConfig& config) {
   for (std::uint32_t unit = 0; unit < config.units().total(); ++unit)
-    EXPECT_EQ(unit_lines(&status)[unit].state.load_acquire(),
-              static_cast<std::uint32_t>(UnitState::kLeft))
-        << "unit " << unit;
+    EXPECT_EQ(unit_lines(&status)[unit].state.load_acquire(), UnitState::kLeft) << "unit " << unit;
 }
 
 void expect_error(RuntimeStatus& status, ErrorCode code, Resource resource, std::uint32_t ring,
                   std::uint64_t used, std::uint64_t capacity) {
   const LatchedError& error = status.error;
-  EXPECT_EQ(error_name(static_cast<ErrorCode>(error.code.load_acquire())), error_name(code));
-  EXPECT_EQ(resource_name(static_cast<Resource>(error.resource.load_relaxed())),
-            resource_name(resource));
+  EXPECT_EQ(to_text(error.code.load_acquire()), to_text(code));
+  EXPECT_EQ(to_text(error.resource.load_relaxed()), to_text(resource));
   EXPECT_EQ(error.ring.load_relaxed(), ring);
   EXPECT_EQ(error.used.load_relaxed(), used);
   EXPECT_EQ(error.capacity.load_relaxed(), capacity);
@@ -82,7 +79,7 @@ TEST(RuntimeLimits, OutputsMayFillTheHeapExactly) {
   setup.config.rings[0].heap_bytes = 4096;
   SimMachine<OneScope> sim(setup);
   sim.run();
-  EXPECT_EQ(error_name(sim.error()), "NONE");
+  EXPECT_EQ(to_text(sim.error()), "NONE");
   EXPECT_EQ(sim.status().rings[0].heap_head.load_relaxed(), 4096u);
   EXPECT_TRUE(sim.all_returned());
 }
@@ -111,7 +108,7 @@ TEST(RuntimeLimits, AFullHeapIsWaitedForWhenItsScopeIsClosed) {
   setup.config.rings[1].heap_bytes = 3072;  // the largest output fills it exactly
   SimMachine<ManyScopes> sim(setup);
   sim.run();
-  EXPECT_EQ(error_name(sim.error()), "NONE");
+  EXPECT_EQ(to_text(sim.error()), "NONE");
   EXPECT_EQ(sim.data().values<std::int64_t>(0)[0], 200);
   EXPECT_GE(sim.status().rings[1].heap_head.load_relaxed(), 200u * 1024);
   EXPECT_TRUE(sim.all_returned());
@@ -126,7 +123,7 @@ TEST(RuntimeLimits, ATinyHeapWrapsManyTimes) {
     setup.config.rings[1].heap_bytes = units * 1024;
     SimMachine<ManyScopes> sim(setup);
     sim.run();
-    ASSERT_EQ(error_name(sim.error()), "NONE") << units;
+    ASSERT_EQ(to_text(sim.error()), "NONE") << units;
     EXPECT_EQ(sim.data().values<std::int64_t>(0)[0], 500);
     EXPECT_TRUE(sim.all_returned());
   }
@@ -155,7 +152,7 @@ struct NewStart : SmallWorkload {
 TEST(RuntimeLimits, AnEmptyHeapStartsAnewBehindATaskWithoutOutputs) {
   SimMachine<NewStart> sim(small_setup());
   sim.run();
-  EXPECT_EQ(error_name(sim.error()), "NONE");
+  EXPECT_EQ(to_text(sim.error()), "NONE");
   EXPECT_TRUE(sim.all_returned());
 }
 
@@ -167,7 +164,7 @@ TEST(RuntimeLimits, AWindowOfFourSlotsGoesManyLaps) {
   setup.config.rings[1].task_window = 4;
   SimMachine<ManyScopes> sim(setup);
   sim.run();
-  EXPECT_EQ(error_name(sim.error()), "NONE");
+  EXPECT_EQ(to_text(sim.error()), "NONE");
   EXPECT_EQ(sim.status().rings[1].head.load_relaxed(), 9000u);
   EXPECT_EQ(sim.data().values<std::int64_t>(0)[0], 3000);
   EXPECT_TRUE(sim.all_returned());
@@ -186,7 +183,7 @@ TEST(RuntimeLimits, AScopeHoldsOneTaskLessThanItsWindowHasSlots) {
     OneScope::tasks = 15;
     SimMachine<OneScope> fits(setup);
     fits.run();
-    EXPECT_EQ(error_name(fits.error()), "NONE");
+    EXPECT_EQ(to_text(fits.error()), "NONE");
     EXPECT_EQ(fits.completed(), 15u);
     OneScope::tasks = 16;
     SimMachine<OneScope> too_many(setup);
@@ -219,7 +216,7 @@ TEST(RuntimeLimits, NestedScopesThatFillARingTogetherAreAFlowControlDeadlock) {
     SharedRing::inner = 7 - outer;
     SimMachine<SharedRing> fits(setup);
     fits.run();
-    EXPECT_EQ(error_name(fits.error()), "NONE");
+    EXPECT_EQ(to_text(fits.error()), "NONE");
     EXPECT_TRUE(fits.all_returned());
     SharedRing::inner = 8 - outer;
     SimMachine<SharedRing> full(setup);
@@ -276,7 +273,7 @@ TEST(RuntimeLimits, OneTaskWaitsForTwoHundredProducers) {
     setup.config.rings[0].dep_pool = gate_first ? 200 : 200 - kFaninInline;
     SimMachine<ManyProducers> sim(setup);
     sim.run();
-    EXPECT_EQ(error_name(sim.error()), "NONE");
+    EXPECT_EQ(to_text(sim.error()), "NONE");
     EXPECT_EQ(sim.data().values<std::int64_t>(1)[0], 200 * 199 / 2);
     EXPECT_EQ(sim.watch().pairs().size(), 200u);
     EXPECT_EQ(sim.status().rings[0].fanin_head.load_relaxed(), 200u - kFaninInline);
@@ -335,7 +332,7 @@ TEST(RuntimeLimits, AFullTensorMapIsToldWhenNothingCanLeaveIt) {
   ManyEntries::tasks = 16;
   SimMachine<ManyEntries> fits(setup);
   fits.run();
-  EXPECT_EQ(error_name(fits.error()), "NONE");
+  EXPECT_EQ(to_text(fits.error()), "NONE");
   EXPECT_TRUE(fits.all_returned());
   ManyEntries::tasks = 17;
   SimMachine<ManyEntries> full(setup);
@@ -351,7 +348,7 @@ TEST(RuntimeLimits, AMapOfOneEntryServesAnyNumberOfScopes) {
   ManyEntries::tasks = 256;
   SimMachine<ManyEntries> sim(setup);
   sim.run();
-  EXPECT_EQ(error_name(sim.error()), "NONE");
+  EXPECT_EQ(to_text(sim.error()), "NONE");
   for (std::uint64_t i = 0; i < 256; ++i)
     ASSERT_EQ(sim.data().values<std::int64_t>(0)[i], static_cast<std::int64_t>(i + 1));
   EXPECT_TRUE(sim.all_returned());

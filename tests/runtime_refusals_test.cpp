@@ -17,11 +17,10 @@ constexpr Site kRefusedSubmit{"program.cpp", 90};
 // Every unit left: the run ended.
 template <class Workload>
 void expect_ended_with(SimMachine<Workload>& sim, ErrorCode code, std::uint32_t clusters = 1) {
-  EXPECT_EQ(error_name(sim.error()), error_name(code));
+  EXPECT_EQ(to_text(sim.error()), to_text(code));
   const UnitCounts units{1, clusters * kCoresPerCluster};
   for (std::uint32_t unit = 0; unit < units.total(); ++unit)
-    EXPECT_EQ(unit_lines(&sim.status())[unit].state.load_acquire(),
-              static_cast<std::uint32_t>(UnitState::kLeft))
+    EXPECT_EQ(unit_lines(&sim.status())[unit].state.load_acquire(), UnitState::kLeft)
         << "unit " << unit;
 }
 
@@ -139,7 +138,7 @@ TEST(RuntimeRefusals, ATensorIsWorthNothingAfterItsScope) {
         sim.run();
         expect_ended_with(sim, ErrorCode::kInvalidArgs);
         EXPECT_EQ(sim.status().error.submit_line.load_relaxed(), kRefusedSubmit.line);
-        EXPECT_EQ(sim.status().error.arg.load_relaxed(), use == Use::kValue ? ~0u : 0u);
+        EXPECT_EQ(sim.status().error.arg.load_relaxed(), use == Use::kValue ? kNoArg : 0u);
         EXPECT_EQ(sim.data().values<std::int64_t>(0)[0], 0) << "the task ran";
       }
 }
@@ -189,7 +188,7 @@ TEST(RuntimeRefusals, ScopesNestSixtyFourDeepAndNoDeeper) {
   Nested::levels = 64;
   SimMachine<Nested> fits(small_setup());
   fits.run();
-  EXPECT_EQ(error_name(fits.error()), "NONE");
+  EXPECT_EQ(to_text(fits.error()), "NONE");
   EXPECT_EQ(fits.completed(), 64u);
   EXPECT_EQ(fits.status().rings[3].head.load_relaxed(), 61u);
   EXPECT_TRUE(fits.all_returned());
@@ -339,7 +338,7 @@ TEST(RuntimeRefusals, AnAllocationTakesOutputsOnly) {
     sim.run();
     expect_ended_with(sim, ErrorCode::kInvalidArgs);
     EXPECT_STREQ(sim.status().error.kernel, "allocate");
-    EXPECT_EQ(sim.status().error.arg.load_relaxed(), after ? ~0u : 1u);
+    EXPECT_EQ(sim.status().error.arg.load_relaxed(), after ? kNoArg : 1u);
   }
 }
 
@@ -378,7 +377,7 @@ TEST(RuntimeRefusals, SlowIsNoDeadlock) {
   const BackpressureStatus& told = sim.status().backpressure;
   EXPECT_GT(told.waits.load_relaxed(), 0u);
   EXPECT_EQ(told.ring.load_relaxed(), 1u);
-  EXPECT_EQ(told.resource.load_relaxed(), static_cast<std::uint32_t>(Resource::kTaskWindow));
+  EXPECT_EQ(told.resource.load_relaxed(), Resource::kTaskWindow);
 }
 
 }  // namespace

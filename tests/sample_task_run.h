@@ -18,7 +18,10 @@ inline RunResult write_task_run(const std::string& directory, std::uint32_t page
   const WorkloadEntry* workload = find_registered_workload(VectorExample::kName);
   RuntimeConfig config;
   config.build = build;
-  config.streams = {.swimlane_level = 4, .edges = 1, .scopes = 1, .dump = 1};
+  config.streams[StreamId::kSwimlane] = 4;
+  config.streams[StreamId::kEdges] = 1;
+  config.streams[StreamId::kScopes] = 1;
+  config.streams[StreamId::kDump] = 1;
   config.dump.level = DumpLevel::kFull;
   RunRequest request;
   request.workload = workload->name;

@@ -94,7 +94,7 @@ class SerialExecutor {
         submitted.add_output(tensor.ref);
       }
       stored[i].view = tensor.ref.view;
-      stored[i].access = static_cast<std::uint8_t>(tensor.access);
+      stored[i].access = tensor.access;
     }
     std::vector<StoredScalar> given;
     for (std::uint32_t i = 0; i < args.scalar_count(); ++i) given.push_back(args.scalar_at(i));
@@ -115,7 +115,7 @@ class SerialExecutor {
   // Element by element: slow and plain.
   void keep(TaskId id, int stage, const std::vector<StoredTensor>& stored) {
     for (std::uint32_t i = 0; i < stored.size(); ++i) {
-      const auto access = static_cast<Access>(stored[i].access);
+      const auto access = stored[i].access;
       const bool input = access == Access::kInput || access == Access::kNoDep;
       const bool output = access == Access::kOutput || access == Access::kOutputExisting;
       if ((stage == 0 && output) || (stage == 1 && input)) continue;

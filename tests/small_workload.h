@@ -10,7 +10,7 @@
 
 #include <fmt/core.h>
 
-#include "tidemark/runtime/orchestrator.h"
+#include "tidemark/runtime/graph/orchestrator.h"
 #include "tidemark/session/testing/sim_machine.h"
 
 namespace tidemark::small {
@@ -65,8 +65,8 @@ struct WaitForOrchestrator {
   template <class Block>
   static void run(Block&, const TaskArgs& args) {
     const UnitProgress& line = unit_lines(status)[0];
-    while (line.state.load_acquire() != static_cast<std::uint32_t>(UnitState::kWaiting) ||
-           line.waits_for.load_relaxed() != args.scalar<std::uint32_t>(0)) {
+    while (line.state.load_acquire() != UnitState::kWaiting ||
+           line.waits_for.load_relaxed() != static_cast<Resource>(args.scalar<std::uint32_t>(0))) {
       if (gates_given_up.load()) return;
       ::sched_yield();
     }

@@ -69,7 +69,7 @@ TEST(StartTogether, CompetingTasksEachGetAllTheirCores) {
     setup.config.mailbox_depth = shape.depth;
     SimMachine<Meetings> sim(setup);
     sim.run();
-    EXPECT_EQ(error_name(sim.error()), "NONE");
+    EXPECT_EQ(to_text(sim.error()), "NONE");
     for (std::uint64_t i = 0; i < kMeetings; ++i)
       EXPECT_EQ(arrived[i].load(), shape.clusters * (i % 3 + 1)) << i;
     EXPECT_TRUE(sim.all_returned());
@@ -94,7 +94,7 @@ TEST(StartTogether, MoreBlocksThanCoresAreRefused) {
   for (TooMany::kind = 0; TooMany::kind < 3; ++TooMany::kind) {
     SimMachine<TooMany> sim(small_setup(2));
     sim.run();
-    EXPECT_EQ(error_name(sim.error()), "SYNC_START_INVALID");
+    EXPECT_EQ(to_text(sim.error()), "SYNC_START_INVALID");
     const LatchedError& error = sim.status().error;
     EXPECT_EQ(error.requested.load_relaxed(), TooMany::kind == 1 ? 5u : 3u);
     EXPECT_EQ(error.capacity.load_relaxed(), TooMany::kind == 1 ? 4u : 2u);

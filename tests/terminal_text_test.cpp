@@ -80,7 +80,7 @@ class TerminalText : public CommandLine {
     auto capture = fuzz::parse_capture(samples::read_bytes(path(directory + "/capture.tide")));
     for (auto& chunk : capture.chunks) {
       auto& payload = chunk.payload;
-      switch (static_cast<ChunkType>(chunk.header.type)) {
+      switch (chunk.header.type) {
         case ChunkType::kDescription:
         case ChunkType::kNames:
         case ChunkType::kOutcome:
@@ -215,13 +215,13 @@ TEST_F(TerminalText, OfARegionHasNoOrders) {
     auto* lines =
         reinterpret_cast<UnitProgress*>(base + plan.layout.status_offset + kUnitLinesOffset);
     for (std::uint32_t unit = 0; unit < units.total(); ++unit)
-      lines[unit].state.store_relaxed(static_cast<std::uint32_t>(UnitState::kBusy));
+      lines[unit].state.store_relaxed(UnitState::kBusy);
     RegionView view(mapping->base());
     view.names().intern(7, kOrders.data(), static_cast<std::uint32_t>(kOrders.size()));
     auto& header = *static_cast<RegionHeader*>(mapping->base());
     std::memcpy(header.fault_text, kOrders.data(), kOrders.size());
     header.device.fault_bytes.store_release(static_cast<std::uint32_t>(kOrders.size()));
-    status.error.code.store_release(2);
+    status.error.code.store_release(ErrorCode::kHeapRingDeadlock);
   }
   // A name is foreign text, too.
   const std::string odd = fmt::format("/dev/shm/tidemark-{}\x1b[31m\nsound.region", ::getpid());

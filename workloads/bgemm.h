@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "tidemark/runtime/orchestrator.h"
+#include "tidemark/runtime/graph/orchestrator.h"
 #include "tidemark/session/entry_data.h"
 #include "tidemark/session/workload_entry.h"
 #include "workloads/seeded_numbers.h"

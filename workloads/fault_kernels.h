@@ -2,7 +2,7 @@
 // Kernels that the fault workloads share. None of them computes anything.
 #pragma once
 
-#include "tidemark/runtime/orchestrator.h"
+#include "tidemark/runtime/graph/orchestrator.h"
 #include "tidemark/session/entry_data.h"
 #include "tidemark/session/workload_entry.h"
 
@@ -41,7 +41,8 @@ struct Gate {
   TM_DEVICE static void run(Block& block, const TaskArgs& args) {
     const auto* control = reinterpret_cast<const RuntimeControl*>(args.memory());
     if (block.rank() == 0)
-      while (control->orchestration_done.load_acquire() == 0 && control->error.load_acquire() == 0)
+      while (control->orchestration_done.load_acquire() == 0 &&
+             control->error.load_acquire() == ErrorCode::kNone)
         block.wait_ns(100'000);
     block.barrier();
   }

@@ -10,7 +10,7 @@ Keys and values of blocks of S positions; a sequence's blocks are named by its b
 #include <cmath>
 #include <vector>
 
-#include "tidemark/runtime/orchestrator.h"
+#include "tidemark/runtime/graph/orchestrator.h"
 #include "tidemark/session/entry_data.h"
 #include "tidemark/session/workload_entry.h"
 #include "workloads/paged_attention_data.h"

@@ -62,7 +62,7 @@ struct TensorWaitTimeout : WithoutData {
     template <class Block>
     TM_DEVICE static void run(Block& block, const TaskArgs& args) {
       const auto* control = reinterpret_cast<const RuntimeControl*>(args.memory());
-      for (int ms = 0; ms < 30'000 && control->error.load_acquire() == 0; ++ms)
+      for (int ms = 0; ms < 30'000 && control->error.load_acquire() == ErrorCode::kNone; ++ms)
         block.wait_ns(1'000'000);
       args.tensor<std::int32_t>(0)[0] = 1;
     }

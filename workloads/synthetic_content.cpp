@@ -47,13 +47,13 @@ std::uint64_t verify_synthetic_page(const CapturedPage& page, std::vector<std::s
       problems.push_back(
           fmt::format("{}: number {} does not hold what was written", page.lane.producer, number));
   };
-  if (page.lane.stream == static_cast<std::uint16_t>(StreamId::kSwimlane))
+  if (page.lane.stream == StreamId::kSwimlane)
     for_each_record(
         page.header, page.payload, [&](std::uint64_t number, const unsigned char* record) {
           judge(number,
                 verify_synthetic_span(page.lane.unit, number, page.lane.record_bytes, record));
         });
-  if (page.lane.stream == static_cast<std::uint16_t>(StreamId::kDump))
+  if (page.lane.stream == StreamId::kDump)
     for_each_fragment(page.header, page.payload, [&](const Fragment& fragment) {
       judge(fragment.frame_number, verify_synthetic_bytes(page.lane.unit, fragment.frame_number,
                                                           fragment.offset, fragment.bytes));

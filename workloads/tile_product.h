@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "tidemark/runtime/half.h"
+#include "tidemark/schema/half.h"
 
 namespace tidemark {
 

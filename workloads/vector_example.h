@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "tidemark/runtime/orchestrator.h"
+#include "tidemark/runtime/graph/orchestrator.h"
 #include "tidemark/session/entry_data.h"
 #include "tidemark/session/workload_entry.h"
 

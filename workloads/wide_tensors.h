@@ -3,7 +3,7 @@
 // buffer. There to see what a dump of so many bytes costs, apart from any kernel.
 #pragma once
 
-#include "tidemark/runtime/orchestrator.h"
+#include "tidemark/runtime/graph/orchestrator.h"
 #include "tidemark/session/entry_data.h"
 #include "tidemark/session/workload_entry.h"
 

@@ -84,7 +84,7 @@ int show_chunks(const std::string& path) {
     return std::tie(a.type, a.lane, a.sequence) < std::tie(b.type, b.lane, b.sequence);
   });
   for (const auto& chunk : chunks) {
-    const std::string_view name = type_name(chunk.type);
+    const std::string_view name = type_name(static_cast<std::uint16_t>(chunk.type));
     std::string line = std::string(name);
     if (name == "page")
       line = fmt::format("page        lane {:>2} sequence {:>3} epoch {} flags {} {:>7} bytes",

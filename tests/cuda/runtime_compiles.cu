@@ -2,9 +2,9 @@
 // Compiles the task runtime, its side of the recorder and a workload for a GPU: orchestrator,
 // scheduler and worker. Nothing here is run by CI.
 #include "tidemark/device/cuda/cuda_env.cuh"
-#include "tidemark/runtime/recording_watch.h"
-#include "tidemark/runtime/scheduler.h"
-#include "tidemark/runtime/worker.h"
+#include "tidemark/runtime/graph/recording_watch.h"
+#include "tidemark/runtime/units/scheduler.h"
+#include "tidemark/runtime/units/worker.h"
 #include "workloads/vector_example.h"
 
 namespace tidemark {

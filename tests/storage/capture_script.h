@@ -129,13 +129,12 @@ class CaptureScript {
 using Chunks = std::vector<CaptureScript::Chunk>;
 
 inline bool is_mark(const IndexEntry& chunk) {
-  return chunk.type == static_cast<std::uint16_t>(ChunkType::kIndex) ||
-         chunk.type == static_cast<std::uint16_t>(ChunkType::kEnd);
+  return chunk.type == ChunkType::kIndex || chunk.type == ChunkType::kEnd;
 }
 
 // The content of every chunk of a reader, but for index and end mark. Damage is a failure.
-inline std::multimap<CaptureScript::Content, std::uint16_t> found_in(CaptureReader& reader) {
-  std::multimap<CaptureScript::Content, std::uint16_t> found;
+inline std::multimap<CaptureScript::Content, ChunkType> found_in(CaptureReader& reader) {
+  std::multimap<CaptureScript::Content, ChunkType> found;
   EXPECT_TRUE(reader.damage().empty()) << reader.damage().front().what;
   for (const IndexEntry& chunk : reader.chunks()) {
     if (is_mark(chunk)) continue;
@@ -147,7 +146,7 @@ inline std::multimap<CaptureScript::Content, std::uint16_t> found_in(CaptureRead
 }
 
 // `chunks` as they stood when the file looked like this.
-inline void expect_promised(std::multimap<CaptureScript::Content, std::uint16_t> found,
+inline void expect_promised(std::multimap<CaptureScript::Content, ChunkType> found,
                             const Chunks& chunks) {
   for (const auto& chunk : chunks) {
     const auto place = found.find(chunk.content);
@@ -158,7 +157,7 @@ inline void expect_promised(std::multimap<CaptureScript::Content, std::uint16_t>
     if (place == found.end()) continue;
     EXPECT_NE(chunk.state, CaptureScript::State::kRefused)
         << "a refused chunk of type " << static_cast<int>(chunk.type) << " is in the file";
-    EXPECT_EQ(place->second, static_cast<std::uint16_t>(chunk.type));
+    EXPECT_EQ(place->second, chunk.type);
     found.erase(place);
   }
   EXPECT_TRUE(found.empty()) << found.size() << " chunks that nobody wrote, or twice";

@@ -105,7 +105,7 @@ inline RunContent read_content(const std::string& directory) {
   if (!reader) return content;
   EXPECT_TRUE(reader->damage().empty()) << reader->damage().front().what;
   for (const auto& chunk : reader->chunks()) {
-    if (chunk.type != static_cast<std::uint16_t>(ChunkType::kPage)) continue;
+    if (chunk.type != ChunkType::kPage) continue;
     const auto bytes = reader->read(chunk);
     EXPECT_TRUE(bytes.has_value());
     if (!bytes) continue;

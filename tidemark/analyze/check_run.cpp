@@ -9,7 +9,7 @@
 #include "tidemark/capture/capture_writer.h"
 #include "tidemark/run/output_directory.h"
 #include "tidemark/run/run_owner.h"
-#include "tidemark/runtime/tensor_stats.h"
+#include "tidemark/runtime/tensor/tensor_stats.h"
 
 namespace tidemark {
 namespace {
@@ -103,7 +103,7 @@ void check_dump(CheckResult& result, const std::string& directory) {
     if (!entry.is_tensor() || !entry.has_stats() || header.payload_bytes == 0 ||
         header.payload_bytes != header.logical_bytes)
       continue;
-    TensorStats stats(static_cast<DType>(header.dtype));
+    TensorStats stats(header.dtype);
     // Pieces are cut anywhere; the statistics want whole words.
     std::vector<unsigned char> rest;
     const auto read = read_payload(*run, entry, [&](std::span<const unsigned char> part) {

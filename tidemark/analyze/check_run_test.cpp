@@ -79,7 +79,7 @@ TEST_F(CheckRunTest, FindsAnIndexThatNamesOtherChunks) {
     EXPECT_TRUE(says(check(), "its index names other chunks")) << "entry " << entry;
   };
   change(1, [](IndexEntry& entry) { entry.lane ^= 1; });
-  change(2, [](IndexEntry& entry) { entry.type = static_cast<std::uint16_t>(ChunkType::kNames); });
+  change(2, [](IndexEntry& entry) { entry.type = ChunkType::kNames; });
   change(3, [](IndexEntry& entry) { entry.sequence += 1; });
 }
 

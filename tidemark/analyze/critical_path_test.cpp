@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/analyze/testing/hand_capture.h"
-#include "tidemark/runtime/kernel_info.h"
 
 namespace tidemark {
 namespace {
@@ -46,7 +45,8 @@ struct Losses {
 Found find(std::vector<Task> tasks, std::uint32_t clusters = 1, const Losses& losses = {}) {
   RuntimeConfig config;
   config.cluster_count = clusters;
-  config.streams = {.swimlane_level = 2, .edges = 1};
+  config.streams[StreamId::kSwimlane] = 2;
+  config.streams[StreamId::kEdges] = 1;
   samples::HandCapture capture(config);
   const StreamLanes lanes = capture.lanes();
   std::mt19937_64 random(losses.seed);

@@ -10,12 +10,11 @@
 
 #include "tidemark/analyze/element_text.h"
 #include "tidemark/analyze/task_graph.h"
-#include "tidemark/runtime/kernel_info.h"
 
 namespace tidemark {
 namespace {
 
-using ArgumentKey = std::tuple<std::uint64_t, std::uint8_t, std::uint8_t>;
+using ArgumentKey = std::tuple<std::uint64_t, DumpStage, std::uint8_t>;
 
 ArgumentKey key_of(const DumpHeader& header) {
   return {header.task_id, header.stage, header.arg_index};
@@ -67,7 +66,7 @@ std::uint64_t ulps_between(DType dtype, const void* a, const void* b) {
 // True: they differ.
 Expected<bool> compare(RunCapture& run_a, const DumpEntry& a, RunCapture& run_b, const DumpEntry& b,
                        const DiffTolerance& tolerance, ArgumentDiff& diff) {
-  const auto dtype = static_cast<DType>(a.header.dtype);
+  const auto dtype = a.header.dtype;
   if (!same_meaning(a.header, b.header)) {
     diff.only_in_one = true;
     return true;
@@ -122,8 +121,8 @@ ArgumentDiff diff_of(const RunCapture& run, const DumpHeader& header) {
           .stage = header.stage,
           .arg_index = header.arg_index,
           .kernel = dump_kernel_name(run, header),
-          .is_output = header.stage == static_cast<std::uint8_t>(DumpStage::kAfterCompletion),
-          .is_tensor = header.kind == static_cast<std::uint8_t>(DumpKind::kTensor)};
+          .is_output = header.stage == DumpStage::kAfterCompletion,
+          .is_tensor = header.kind == DumpKind::kTensor};
 }
 
 std::vector<std::uint64_t> tasks_in_order(RunCapture& run, const DumpIndex& index) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tidemark/analyze/dump_index.h"
-#include "tidemark/runtime/dtype.h"
+#include "tidemark/schema/dtype.h"
 
 namespace tidemark {
 
@@ -19,7 +19,7 @@ struct DiffTolerance {
 
 struct ArgumentDiff {
   std::uint64_t task_id = 0;
-  std::uint8_t stage = 0;
+  DumpStage stage{};
   std::uint8_t arg_index = 0;
   std::string kernel;
   bool only_in_one = false;  // the other run has no such argument, or of another type or shape

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tidemark/runtime/half.h"
+#include "tidemark/schema/half.h"
 
 namespace tidemark {
 namespace {

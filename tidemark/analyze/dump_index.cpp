@@ -6,10 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "tidemark/runtime/dtype.h"
-#include "tidemark/runtime/dump_source.h"
-#include "tidemark/runtime/kernel_info.h"
-#include "tidemark/runtime/task_slot.h"
+#include "tidemark/schema/task_limits.h"
 
 namespace tidemark {
 namespace {
@@ -83,12 +80,12 @@ class FrameCollector {
 
   // A device may have written anything.
   static bool is_sane(const DumpHeader& header) {
-    if (header.magic != kDumpMagic || header.rank > kDumpRankMax) return false;
-    if (header.dtype >= kDTypeCount || header.kind < 1 || header.kind > 3) return false;
-    if (header.stage > static_cast<std::uint8_t>(DumpStage::kAtHang)) return false;
-    if (header.kind != static_cast<std::uint8_t>(DumpKind::kTensor))
-      return header.payload_bytes == 0;
-    std::uint64_t bytes = dtype_bytes(static_cast<DType>(header.dtype));
+    if (header.magic != kDumpMagic || header.rank > kRankMax) return false;
+    if (dtype_bytes(header.dtype) == 0) return false;
+    if (header.kind < DumpKind::kTensor || header.kind > DumpKind::kSkipped) return false;
+    if (header.stage > DumpStage::kAtHang) return false;
+    if (header.kind != DumpKind::kTensor) return header.payload_bytes == 0;
+    std::uint64_t bytes = dtype_bytes(header.dtype);
     for (std::uint32_t i = 0; i < header.rank; ++i)
       if (__builtin_mul_overflow(bytes, header.extent[i], &bytes)) return false;
     return bytes == header.logical_bytes && header.payload_bytes <= bytes;
@@ -129,8 +126,8 @@ Expected<DumpIndex> read_dump(RunCapture& run) {
   });
   std::set<std::string> skipped;
   std::erase_if(all, [&](const DumpEntry& entry) {
-    if (entry.header.kind != static_cast<std::uint8_t>(DumpKind::kSkipped)) return false;
-    if (entry.header.reserved == kDumpInvalidView) {
+    if (entry.header.kind != DumpKind::kSkipped) return false;
+    if (entry.header.skip_reason == SkipReason::kInvalidView) {
       index.invalid.push_back(fmt::format("{} {}, argument {}", task_text(entry.header.task_id),
                                           dump_kernel_name(run, entry.header),
                                           entry.header.arg_index));
@@ -185,32 +182,6 @@ std::string dump_kernel_name(const RunCapture& run, const DumpHeader& header) {
   for (const std::uint16_t kernel : header.kernels)
     if (kernel != kNoKernel) text += (text.empty() ? "" : "+") + run.kernel_name(kernel);
   return text.empty() ? "none" : text;
-}
-
-const char* stage_text(std::uint8_t stage) {
-  switch (static_cast<DumpStage>(stage)) {
-    case DumpStage::kBeforeDispatch:
-      return "before_dispatch";
-    case DumpStage::kAfterCompletion:
-      return "after_completion";
-    case DumpStage::kAtHang:
-      return "at_hang";
-  }
-  return "unknown";
-}
-
-const char* role_text(std::uint8_t access) {
-  switch (static_cast<Access>(access)) {
-    case Access::kInput:
-    case Access::kNoDep:
-      return "input";
-    case Access::kOutput:
-    case Access::kOutputExisting:
-      return "output";
-    case Access::kInout:
-      return "inout";
-  }
-  return "unknown";
 }
 
 }  // namespace tidemark

@@ -28,9 +28,7 @@ struct DumpEntry {
   std::vector<DumpPiece> payload;
 
   [[nodiscard]] bool has_stats() const { return (header.flags & kDumpHasStats) != 0; }
-  [[nodiscard]] bool is_tensor() const {
-    return header.kind == static_cast<std::uint8_t>(DumpKind::kTensor);
-  }
+  [[nodiscard]] bool is_tensor() const { return header.kind == DumpKind::kTensor; }
   [[nodiscard]] bool is_whole() const {
     return !is_tensor() || header.payload_bytes == header.logical_bytes;
   }
@@ -55,7 +53,5 @@ Expected<void> read_payload(RunCapture& run, const DumpEntry& entry,
 Expected<std::vector<unsigned char>> load_payload(RunCapture& run, const DumpEntry& entry);
 
 std::string dump_kernel_name(const RunCapture& run, const DumpHeader& header);
-const char* stage_text(std::uint8_t stage);
-const char* role_text(std::uint8_t access);
 
 }  // namespace tidemark

@@ -9,7 +9,7 @@
 
 #include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/capture/testing/sample_pages.h"
-#include "tidemark/runtime/dtype.h"
+#include "tidemark/schema/dtype.h"
 #include "tidemark/session/runtime_lanes.h"
 #include "tidemark/transport/fragment.h"
 
@@ -37,11 +37,11 @@ struct Frame {
 
 Frame tensor(std::uint64_t task, DumpStage stage, std::uint8_t arg, const Bytes& payload) {
   Frame frame{.header = {}, .payload = payload, .stats = {}};
-  frame.header.kind = static_cast<std::uint8_t>(DumpKind::kTensor);
+  frame.header.kind = DumpKind::kTensor;
   frame.header.task_id = task;
-  frame.header.stage = static_cast<std::uint8_t>(stage);
+  frame.header.stage = static_cast<DumpStage>(stage);
   frame.header.arg_index = arg;
-  frame.header.dtype = static_cast<std::uint8_t>(DType::kUint8);
+  frame.header.dtype = DType::kUint8;
   frame.header.rank = 1;
   frame.header.extent[0] = payload.size();
   frame.header.stride[0] = 1;
@@ -59,13 +59,13 @@ class FrameCapture {
   FrameCapture() {
     config_.cluster_count = 1;
     config_.scheduler_count = 1;
-    config_.streams.dump = 1;
+    config_.streams[StreamId::kDump] = 1;
     plan_ =
         plan_region(
             {.lanes = runtime_lanes(config_), .recorder = {.page_bytes = 1024}, .run_id = kRunId})
             .value();
     for (LaneIndex lane = 0; lane < plan_.lanes.size(); ++lane)
-      if (plan_.lanes[lane].stream == static_cast<std::uint16_t>(StreamId::kDump)) lane_ = lane;
+      if (plan_.lanes[lane].stream == StreamId::kDump) lane_ = lane;
     writer_ = CaptureWriter::create(directory_.file("capture.tide"), kRunId).value();
     CaptureDescription description{
         .page_bytes = 1024, .lanes = plan_.lanes, .kernels = {"add", "mul"}, .runtime = config_};
@@ -178,10 +178,10 @@ TEST(DumpIndex, CountsFramesThatAreNoDump) {
     capture.write(frame.bytes());
   };
   broken([](DumpHeader& header) { header.magic = 1; });
-  broken([](DumpHeader& header) { header.dtype = kDTypeCount; });
-  broken([](DumpHeader& header) { header.rank = kDumpRankMax + 1; });
-  broken([](DumpHeader& header) { header.stage = 3; });
-  broken([](DumpHeader& header) { header.kind = 0; });
+  broken([](DumpHeader& header) { header.dtype = static_cast<DType>(kDTypeCount); });
+  broken([](DumpHeader& header) { header.rank = kRankMax + 1; });
+  broken([](DumpHeader& header) { header.stage = DumpStage{3}; });
+  broken([](DumpHeader& header) { header.kind = DumpKind{0}; });
   broken([](DumpHeader& header) { header.extent[0] = 65; });
   broken([](DumpHeader& header) { header.payload_bytes = 65; });
   broken([](DumpHeader& header) { header.payload_bytes = 63; });

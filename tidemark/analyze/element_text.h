@@ -11,8 +11,8 @@
 
 #include <fmt/core.h>
 
-#include "tidemark/runtime/dtype.h"
-#include "tidemark/runtime/half.h"
+#include "tidemark/schema/dtype.h"
+#include "tidemark/schema/half.h"
 
 namespace tidemark {
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "tidemark/schema/unit_state.h"
+
 namespace tidemark {
 namespace {
 
@@ -190,18 +192,15 @@ void add(std::string& text, const char* label, const std::string& line) {
 }  // namespace
 
 std::string unit_state_text(const UnitImage& line) {
-  constexpr const char* kNames[kUnitStateCount] = {"not started", "idle",    "busy",
-                                                   "waiting",     "copying", "left"};
-  const auto state = static_cast<std::uint32_t>(doing(line));
-  if (line.recorder_waiting != 0) return "waiting for the recorder";
-  return state < kUnitStateCount ? kNames[state] : "damaged";
+  return std::string(line.recorder_waiting != 0 ? "waiting for the recorder"
+                                                : to_text(doing(line)));
 }
 
 HangReport make_hang_report(const HangState& state, RunCapture* run) {
   HangReport report;
   report.state = state;
   report.hang_class =
-      state.hang != HangClass::kNone ? std::string(hang_class_name(state.hang)) : state.error_class;
+      state.hang != HangClass::kNone ? std::string(to_text(state.hang)) : state.error_class;
   report.sentence = hang_sentence(state);
   for (const std::uint64_t task : stuck_tasks(state)) report.stuck.push_back(describe(state, task));
   report.chain = chain_of(state, report.stuck);

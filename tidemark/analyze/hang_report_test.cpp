@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/analyze/testing/hand_capture.h"
+#include "tidemark/schema/unit_state.h"
 
 namespace tidemark {
 namespace {
@@ -31,11 +32,11 @@ HangState stalled() {
   state.lines.resize(state.units.total());
   for (auto& line : state.lines) {
     line = {};
-    line.state = static_cast<std::uint32_t>(UnitState::kIdle);
+    line.state = UnitState::kIdle;
     line.since_ticks = kLaunchTicks;
   }
   UnitImage& busy = state.lines[state.units.core(1)];
-  busy.state = static_cast<std::uint32_t>(UnitState::kBusy);
+  busy.state = UnitState::kBusy;
   busy.task_id = 12;
   busy.since_ticks = kLaunchTicks + 1'000'000'000;
   busy.count = 3;
@@ -105,7 +106,7 @@ TEST(HangReport, OfADeadlockNamesTheCircle) {
   HangState state = stalled();
   state.hang = HangClass::kDependencyDeadlock;
   state.has_unit = false;
-  state.lines[state.units.core(1)].state = static_cast<std::uint32_t>(UnitState::kIdle);
+  state.lines[state.units.core(1)].state = UnitState::kIdle;
   state.tasks = {{.id = 1, .kernels = {0, kNoKernel, kNoKernel}, .pending = 1, .waiters = {2}},
                  {.id = 2, .kernels = {1, kNoKernel, kNoKernel}, .pending = 1, .waiters = {1}}};
   const HangReport report = make_hang_report(state, nullptr);
@@ -125,7 +126,7 @@ TEST(HangReport, HasTheLastThreeRecordsOfEachCore) {
   RuntimeConfig config;
   config.cluster_count = 1;
   config.scheduler_count = 1;
-  config.streams.swimlane_level = 1;
+  config.streams[StreamId::kSwimlane] = 1;
   samples::HandCapture capture(config);
   for (std::uint64_t task = 5; task < 12; ++task)
     capture.write(config.lanes().spans(1), TaskSpan{.task_id = task,

@@ -27,8 +27,8 @@ RuntimeConfig config_of(std::uint32_t swimlane_level, bool scopes) {
   RuntimeConfig config;
   config.cluster_count = 1;
   config.scheduler_count = 1;
-  config.streams.swimlane_level = swimlane_level;
-  config.streams.scopes = scopes ? 1 : 0;
+  config.streams[StreamId::kSwimlane] = swimlane_level;
+  config.streams[StreamId::kScopes] = scopes ? 1 : 0;
   return config;
 }
 

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "tidemark/base/align.h"
-#include "tidemark/runtime/heap_ring.h"
-#include "tidemark/runtime/runtime_error.h"
+#include "tidemark/schema/resource.h"
+#include "tidemark/schema/task_limits.h"
 
 namespace tidemark {
 namespace {
@@ -117,7 +117,7 @@ class ScopeCounter {
   void finish() {
     report_.unfinished = begun_.size();
     for (std::size_t i = 0; i < limits_.size(); ++i)
-      report_.resources.push_back({.resource = std::string(resource_name(limits_[i].resource)),
+      report_.resources.push_back({.resource = std::string(to_text(limits_[i].resource)),
                                    .ring = limits_[i].ring,
                                    .has_ring = limits_[i].resource != Resource::kTensorMap,
                                    .peak = reached_[i].peak,
@@ -132,10 +132,9 @@ class ScopeCounter {
         const double percent = capacity > 0 ? 100.0 * peak / capacity : 0;
         if (percent <= site.percent) continue;
         site.percent = percent;
-        site.closest =
-            limit.resource == Resource::kTensorMap
-                ? "tensor map"
-                : fmt::format("{} of ring {}", resource_name(limit.resource), limit.ring);
+        site.closest = limit.resource == Resource::kTensorMap
+                           ? "tensor map"
+                           : fmt::format("{} of ring {}", to_text(limit.resource), limit.ring);
       }
       report_.sites.push_back(site);
     }
@@ -152,7 +151,7 @@ class ScopeCounter {
     site.longest_ns = std::max(site.longest_ns, spent);
   }
   static void fold(ScopePeaks& into, const ScopePeaks& peaks) {
-    for (std::uint32_t i = 0; i < kScopeRings; ++i) {
+    for (std::uint32_t i = 0; i < kRingCount; ++i) {
       into.tasks[i] = std::max(into.tasks[i], peaks.tasks[i]);
       into.heap_bytes[i] = std::max(into.heap_bytes[i], peaks.heap_bytes[i]);
       into.deps[i] = std::max(into.deps[i], peaks.deps[i]);

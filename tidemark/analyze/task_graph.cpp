@@ -7,24 +7,10 @@
 #include <tuple>
 
 #include "tidemark/base/mix.h"
-#include "tidemark/runtime/dtype.h"
-#include "tidemark/runtime/kernel_info.h"
+#include "tidemark/schema/task_limits.h"
 
 namespace tidemark {
 namespace {
-
-bool writes(std::uint8_t access) {
-  switch (static_cast<Access>(access)) {
-    case Access::kOutput:
-    case Access::kOutputExisting:
-    case Access::kInout:
-      return true;
-    case Access::kInput:
-    case Access::kNoDep:
-      break;
-  }
-  return false;
-}
 
 // A dimensions record continues the argument before it.
 void add_dimensions(TaskArgument& argument, const GraphDimensions& dims) {
@@ -64,39 +50,6 @@ std::string node_kernel_name(const RunCapture& run, const GraphTask& task) {
   return text;
 }
 
-const char* access_text(std::uint8_t access) {
-  switch (static_cast<Access>(access)) {
-    case Access::kInput:
-      return "input";
-    case Access::kOutput:
-      return "output";
-    case Access::kOutputExisting:
-      return "output_existing";
-    case Access::kInout:
-      return "inout";
-    case Access::kNoDep:
-      return "no_dep";
-  }
-  return "unknown";
-}
-
-const char* dtype_text(std::uint8_t dtype) {
-  const std::string_view name = dtype_name(static_cast<DType>(dtype));
-  return name.empty() ? "unknown" : name.data();
-}
-
-const char* source_text(std::uint8_t source) {
-  switch (static_cast<EdgeSource>(source)) {
-    case EdgeSource::kExplicit:
-      return "explicit";
-    case EdgeSource::kCreator:
-      return "creator";
-    case EdgeSource::kTensorMap:
-      return "tensormap";
-  }
-  return "unknown";
-}
-
 Expected<TaskGraph> TaskGraph::load(RunCapture& run) {
   if (!run.has(StreamId::kEdges))
     return failure(ErrorKind::kUsage, "{}: no graph was recorded; run with --enable-dep-gen",
@@ -126,7 +79,7 @@ void TaskGraph::read_lane(RunCapture& run, LaneIndex lane) {
       case GraphRecordKind::kArgument: {
         const auto said = cursor.as<GraphArgument>();
         const auto found = index_.find(said.task_id);
-        if (found == index_.end() || said.rank > 5) break;  // its task was lost
+        if (found == index_.end() || said.rank > kRankMax) break;  // its task was lost
         auto& args = tasks[found->second].args;
         args.push_back(
             {.said = said, .view = {.rank = said.rank, .start_offset = said.start_offset}});

@@ -15,8 +15,8 @@ namespace tidemark {
 
 struct GraphTensorView {
   std::uint8_t rank = 0;
-  std::uint64_t extent[5] = {};
-  std::uint64_t stride[5] = {};
+  std::uint64_t extent[kRankMax] = {};
+  std::uint64_t stride[kRankMax] = {};
   std::uint64_t start_offset = 0;
 };
 
@@ -31,7 +31,7 @@ struct TaskArgument {
 struct GraphTensor {
   std::uint64_t id = 0;  // of owner, place and version: the same in every run of a program
   std::uint64_t buffer = 0;
-  std::uint8_t dtype = 0;
+  DType dtype{};
   std::uint32_t version = 0;
   std::uint64_t numel = 0;  // of the buffer, as far as it was seen
 };
@@ -90,8 +90,5 @@ class TaskGraph {
 
 // "add", or "qk+softmax" for a mix, or what a task without a kernel is.
 std::string node_kernel_name(const RunCapture& run, const GraphTask& task);
-const char* access_text(std::uint8_t access);
-const char* dtype_text(std::uint8_t dtype);
-const char* source_text(std::uint8_t source);
 
 }  // namespace tidemark

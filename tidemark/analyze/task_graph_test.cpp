@@ -10,15 +10,16 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/analyze/testing/hand_capture.h"
-#include "tidemark/runtime/kernel_info.h"
-#include "tidemark/runtime/task_slot.h"
+#include "tidemark/schema/access.h"
+#include "tidemark/schema/dtype.h"
+#include "tidemark/schema/task_limits.h"
 
 namespace tidemark {
 namespace {
 
 RuntimeConfig graph_config() {
   RuntimeConfig config;
-  config.streams.edges = 1;
+  config.streams[StreamId::kEdges] = 1;
   return config;
 }
 
@@ -58,7 +59,7 @@ class GraphByHand {
                                         .buffer = arg.buffer,
                                         .owner = arg.owner,
                                         .index = static_cast<std::uint8_t>(index),
-                                        .access = static_cast<std::uint8_t>(arg.access),
+                                        .access = arg.access,
                                         .rank = rank,
                                         .output_index = arg.output_index});
   }
@@ -302,7 +303,7 @@ TEST(TaskGraph, CountsEdgesWhoseTasksAreMissing) {
 
 TEST(TaskGraph, IsRefusedWhereNoGraphWasRecorded) {
   RuntimeConfig config;
-  config.streams.swimlane_level = 1;
+  config.streams[StreamId::kSwimlane] = 1;
   const samples::TemporaryDirectory directory;
   RunCapture run = samples::HandCapture(config).open(directory);
   EXPECT_FALSE(TaskGraph::load(run));

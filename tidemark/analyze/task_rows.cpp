@@ -3,7 +3,7 @@
 
 #include <deque>
 
-#include "tidemark/runtime/cluster_range.h"
+#include "tidemark/schema/cluster_range.h"
 
 namespace tidemark {
 namespace {
@@ -107,7 +107,7 @@ void join_scheduler(RunCapture& run, const RuntimeConfig& config, std::uint32_t 
 void for_each_task_row(RunCapture& run, const std::function<void(const TaskRow&)>& fn) {
   const auto& config = run.runtime();
   // Lanes of a description that contradicts itself are read as plain spans.
-  if (config && config->streams.swimlane_level > 0 &&
+  if (config && config->streams[StreamId::kSwimlane] > 0 &&
       config->lanes().count() == run.lanes().size()) {
     for (std::uint32_t i = 0; i < config->scheduler_count; ++i) join_scheduler(run, *config, i, fn);
     return;

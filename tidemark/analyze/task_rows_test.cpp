@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/analyze/testing/hand_capture.h"
-#include "tidemark/runtime/cluster_range.h"
+#include "tidemark/schema/cluster_range.h"
 
 namespace tidemark {
 namespace {
@@ -45,7 +45,7 @@ RuntimeConfig config_of(const ProgramOptions& options) {
   RuntimeConfig config;
   config.cluster_count = options.clusters;
   config.scheduler_count = options.schedulers;
-  config.streams.swimlane_level = options.level;
+  config.streams[StreamId::kSwimlane] = options.level;
   return config;
 }
 

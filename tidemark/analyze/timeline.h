@@ -11,7 +11,7 @@
 
 #include "tidemark/analyze/task_graph.h"
 #include "tidemark/analyze/task_rows.h"
-#include "tidemark/runtime/core_type.h"
+#include "tidemark/schema/core_type.h"
 
 namespace tidemark {
 

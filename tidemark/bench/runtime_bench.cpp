@@ -69,7 +69,7 @@ Expected<double> run_once(const GraphRequest& graph, const RuntimeConfig& config
   auto* status = reinterpret_cast<RuntimeStatus*>(lines.data());
   NoWatch watch;
   run_sim_units<BenchGraph>(memory, status, watch, [] { return false; });
-  if (status->error.code.load_acquire() != 0 ||
+  if (status->error.code.load_acquire() != ErrorCode::kNone ||
       memory.control().completed.load_acquire() != status->submitted.load_acquire())
     return failure(ErrorKind::kDevice, "the graph '{}' ended with error {}",
                    kGraphNames[static_cast<std::size_t>(graph.shape)],

@@ -8,7 +8,7 @@
 
 #include "tidemark/base/mix.h"
 #include "tidemark/device/sim/sim_units.h"
-#include "tidemark/runtime/orchestrator.h"
+#include "tidemark/runtime/graph/orchestrator.h"
 
 namespace tidemark::bench {
 

@@ -52,14 +52,15 @@ Expected<CaptureLedger> read_ledger(CaptureReader& reader, std::vector<LanePlan>
     CapturedLane lane{.plan = lanes[i], .ledger = LaneLedger(Overflow::kWait)};
     if (i < records.size()) {
       // A lane opened at run time is described only here.
-      if (lane.plan.stream == 0 && is_known_lane(records[i].plan, page_bytes - kPageHeaderBytes))
+      if (lane.plan.stream == StreamId::kNone &&
+          is_known_lane(records[i].plan, page_bytes - kPageHeaderBytes))
         lane.plan = records[i].plan;
       lane.has_words = true;
       lane.words = records[i].words;
       lane.file_error_dropped = records[i].file_error_dropped;
       lane.device_lost_dropped = records[i].device_lost_dropped;
     }
-    lane.ledger = LaneLedger(static_cast<Overflow>(lane.plan.overflow));
+    lane.ledger = LaneLedger(lane.plan.overflow);
     ledger.lanes.push_back(lane);
   }
   const PagesOfRun run{static_cast<std::uint32_t>(ledger.lanes.size()), page_bytes};

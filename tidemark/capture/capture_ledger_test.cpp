@@ -170,10 +170,10 @@ TEST_F(CaptureLedgerTest, AnImpossibleLaneOfTheLanesChunkIsNotBelieved) {
     ASSERT_TRUE(writer->append_lanes(lanes, false));
     ASSERT_TRUE(writer->finish());
     auto ledger = read({LanePlan{}}, [&](const CapturedPage& visited) {
-      EXPECT_NE(visited.lane.stream, static_cast<std::uint16_t>(StreamId::kSwimlane));
+      EXPECT_NE(visited.lane.stream, StreamId::kSwimlane);
     });
     ASSERT_TRUE(ledger);
-    EXPECT_EQ(ledger->lanes[0].plan.stream, 0u) << record_bytes;
+    EXPECT_EQ(ledger->lanes[0].plan.stream, StreamId::kNone) << record_bytes;
     EXPECT_EQ(read_lane_records(*reader_)[0].plan.producer[kProducerTextBytes - 1], 0);
     std::filesystem::remove(path_);
   }

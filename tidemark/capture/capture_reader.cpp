@@ -86,9 +86,9 @@ bool CaptureReader::open_by_index() {
   ChunkHeader end{}, index{};
   if (file_bytes_ < 2 * sizeof(ChunkHeader) || file_bytes_ % kChunkAlign != 0) return false;
   if (!header_at(file_bytes_ - sizeof(ChunkHeader), end)) return false;
-  if (end.type != static_cast<std::uint16_t>(ChunkType::kEnd)) return false;
+  if (end.type != ChunkType::kEnd) return false;
   if (!header_at(end.sequence, index) || index.run_id != end.run_id) return false;
-  if (index.type != static_cast<std::uint16_t>(ChunkType::kIndex)) return false;
+  if (index.type != ChunkType::kIndex) return false;
   if (index.payload_bytes > file_bytes_ || index.payload_bytes > kChunkPayloadMax ||
       index.payload_bytes % sizeof(IndexEntry) != 0)
     return false;
@@ -232,8 +232,7 @@ Expected<std::span<const unsigned char>> CaptureReader::read(const IndexEntry& c
 const IndexEntry* CaptureReader::last_of(ChunkType type) const {
   const IndexEntry* newest = nullptr;
   for (const auto& chunk : chunks_)
-    if (chunk.type == static_cast<std::uint16_t>(type) &&
-        (newest == nullptr || chunk.sequence >= newest->sequence))
+    if (chunk.type == type && (newest == nullptr || chunk.sequence >= newest->sequence))
       newest = &chunk;
   return newest;
 }

@@ -86,7 +86,7 @@ void expect_whole(const std::string& path, std::uint64_t pages) {
     EXPECT_EQ(reader.last_of(ChunkType::kLanes)->payload_bytes, kLanesBytes);
     std::uint64_t found = 0;
     for (const auto& chunk : reader.chunks()) {
-      if (chunk.type != static_cast<std::uint16_t>(ChunkType::kPage)) continue;
+      if (chunk.type != ChunkType::kPage) continue;
       ++found;
       const auto bytes = reader.read(chunk);
       ASSERT_TRUE(bytes);

@@ -191,7 +191,7 @@ bool CaptureWriter::put(const CaptureSpace::Claim& claim, Chunk chunk, Bytes pay
 
 ChunkHeader CaptureWriter::header_of(const CaptureSpace::Claim& claim, const Chunk& chunk) const {
   ChunkHeader header{.magic = kChunkMagic,
-                     .type = static_cast<std::uint16_t>(chunk.type),
+                     .type = chunk.type,
                      .version_major = kFormatMajor,
                      .flags = chunk.flags,
                      .run_id = run_id_,
@@ -226,7 +226,7 @@ void CaptureWriter::note(const CaptureSpace::Claim& claim, const Chunk& chunk) {
                     .sequence = chunk.sequence,
                     .lane = chunk.lane,
                     .epoch = chunk.epoch,
-                    .type = static_cast<std::uint16_t>(chunk.type),
+                    .type = chunk.type,
                     .flags = chunk.flags,
                     .reserved = 0});
 }
@@ -287,7 +287,7 @@ std::uint64_t CaptureWriter::page_bytes() const {
   const std::lock_guard lock(mutex_);
   std::uint64_t bytes = 0;
   for (const auto& chunk : index_)
-    if (chunk.type == static_cast<std::uint16_t>(ChunkType::kPage)) bytes += chunk.payload_bytes;
+    if (chunk.type == ChunkType::kPage) bytes += chunk.payload_bytes;
   return bytes;
 }
 

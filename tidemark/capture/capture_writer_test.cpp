@@ -73,8 +73,8 @@ TEST_F(CaptureWriterTest, EveryKindOfChunkIsReadBackAsItWasAppended) {
   EXPECT_EQ(text(reader, chunks[4]), "when");
   EXPECT_EQ(content(reader, chunks[5]), lanes);
   EXPECT_EQ(chunks[5].flags, kFlagRecovered);
-  EXPECT_EQ(chunks[6].type, static_cast<std::uint16_t>(ChunkType::kIndex));
-  EXPECT_EQ(chunks[7].type, static_cast<std::uint16_t>(ChunkType::kEnd));
+  EXPECT_EQ(chunks[6].type, ChunkType::kIndex);
+  EXPECT_EQ(chunks[7].type, ChunkType::kEnd);
   EXPECT_EQ(chunks[7].sequence, chunks[6].file_offset);
   EXPECT_EQ(std::filesystem::file_size(path_), chunks[7].file_offset + sizeof(ChunkHeader));
 }
@@ -136,7 +136,7 @@ TEST_F(CaptureWriterTest, ThreadsAppendAtOnceAndEveryPageIsWhole) {
     EXPECT_TRUE(reader.unfinished().empty());
     std::map<std::uint32_t, std::uint64_t> last;
     for (const auto& chunk : reader.chunks()) {
-      if (chunk.type != static_cast<std::uint16_t>(ChunkType::kPage)) continue;
+      if (chunk.type != ChunkType::kPage) continue;
       ASSERT_EQ(chunk.sequence, ++last[chunk.lane]) << "a lane's pages are in order";
       const auto page =
           make_page(chunk.lane, chunk.sequence, 1 + (chunk.sequence + chunk.lane) % 40);

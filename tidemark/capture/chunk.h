@@ -14,6 +14,7 @@ namespace tidemark {
 
 inline constexpr std::uint32_t kChunkMagic = 0x45444954;  // "TIDE"
 inline constexpr std::uint8_t kFormatMajor = 1;
+inline constexpr std::uint8_t kFormatMinor = 1;  // said by the description; FORMAT.md lists them
 inline constexpr std::uint32_t kChunkAlign = 64;
 inline constexpr std::uint64_t kChunkPayloadMax = std::uint64_t{1} << 32;
 
@@ -37,7 +38,7 @@ inline constexpr std::uint8_t kFlagOpen = 2;
 
 struct ChunkHeader {
   std::uint32_t magic;
-  std::uint16_t type;
+  ChunkType type;
   std::uint8_t version_major;
   std::uint8_t flags;
   std::uint64_t run_id;
@@ -60,7 +61,7 @@ struct IndexEntry {
   std::uint64_t sequence;
   std::uint32_t lane;
   std::uint32_t epoch;
-  std::uint16_t type;
+  ChunkType type;
   std::uint16_t flags;
   std::uint32_t reserved;
 };

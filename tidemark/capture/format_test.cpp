@@ -121,7 +121,7 @@ TEST(Format, TheExampleIsAChunkWhoseChecksumsHold) {
   ChunkHeader header;
   std::memcpy(&header, bytes.data(), sizeof(header));
   EXPECT_EQ(header.magic, kChunkMagic);
-  EXPECT_EQ(header.type, static_cast<std::uint16_t>(ChunkType::kPage));
+  EXPECT_EQ(header.type, ChunkType::kPage);
   EXPECT_EQ(header.version_major, kFormatMajor);
   EXPECT_EQ(header.file_offset, 0xF40u);
   EXPECT_EQ(header.file_offset + chunk_span(header.payload_bytes), 0x1080u);

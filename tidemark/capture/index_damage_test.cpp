@@ -29,7 +29,7 @@ class IndexDamage : public testing::Test {
     auto reader = CaptureReader::open(path_).value();
     std::uint64_t pages = 0;
     for (const auto& chunk : reader.chunks())
-      if (chunk.type == static_cast<std::uint16_t>(ChunkType::kPage)) {
+      if (chunk.type == ChunkType::kPage) {
         ++pages;
         EXPECT_TRUE(reader.read(chunk));
       }
@@ -43,7 +43,7 @@ class IndexDamage : public testing::Test {
 };
 
 TEST_F(IndexDamage, NoByteOfItMayDiffer) {
-  ASSERT_EQ(index_.type, static_cast<std::uint16_t>(ChunkType::kIndex));
+  ASSERT_EQ(index_.type, ChunkType::kIndex);
   const std::uint64_t begin = index_.file_offset + sizeof(ChunkHeader);
   ASSERT_GT(index_.payload_bytes, 4 * sizeof(IndexEntry));
   for (std::uint64_t at = begin; at < begin + index_.payload_bytes; ++at) {

@@ -26,7 +26,7 @@ class LaneLosses : public testing::Test {
   static LaneRecord closed_lane() {
     LaneRecord record{};
     record.plan = samples::record_lane();
-    record.words.state = static_cast<std::uint32_t>(LaneState::kClosed);
+    record.words.state = LaneState::kClosed;
     record.words.attempted = 40;
     record.words.opened_pages = 4;
     return record;
@@ -87,7 +87,7 @@ TEST_F(LaneLosses, IncludeAPageThatNamesAnotherLaneThanItsChunk) {
   auto bytes = samples::read_bytes(path_);
   ChunkHeader header;
   std::memcpy(&header, bytes.data(), sizeof(header));
-  ASSERT_EQ(header.type, static_cast<std::uint16_t>(ChunkType::kPage));
+  ASSERT_EQ(header.type, ChunkType::kPage);
   header.lane = 1;
   header.header_checksum = checksum_of_header(header);
   std::memcpy(bytes.data(), &header, sizeof(header));

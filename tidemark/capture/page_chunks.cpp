@@ -15,7 +15,7 @@ bool of_same_page(const IndexEntry& a, const IndexEntry& b) {
 std::vector<IndexEntry> page_chunks(const CaptureReader& reader) {
   std::vector<IndexEntry> pages;
   for (const auto& chunk : reader.chunks())
-    if (chunk.type == static_cast<std::uint16_t>(ChunkType::kPage)) pages.push_back(chunk);
+    if (chunk.type == ChunkType::kPage) pages.push_back(chunk);
   std::stable_sort(pages.begin(), pages.end(), [](const IndexEntry& a, const IndexEntry& b) {
     if (a.lane != b.lane) return a.lane < b.lane;
     return a.sequence != b.sequence ? a.sequence < b.sequence : a.epoch < b.epoch;

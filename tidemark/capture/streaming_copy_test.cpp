@@ -84,7 +84,8 @@ TEST(CopyWithChecksum, CopiesHeadAndBodyAndReturnsTheirXxh3) {
 }
 
 TEST(Checksum, OfAHeaderIsXxh3OfItsFirst56Bytes) {
-  ChunkHeader header{.magic = kChunkMagic, .type = 2, .version_major = 1, .run_id = 77};
+  ChunkHeader header{
+      .magic = kChunkMagic, .type = ChunkType::kPage, .version_major = 1, .run_id = 77};
   const std::uint64_t sum = checksum_of_header(header);
   EXPECT_EQ(sum, XXH3_64bits(&header, 56));
   header.header_checksum = 5;

@@ -13,7 +13,8 @@
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/export/part_file.h"
-#include "tidemark/runtime/task_slot.h"
+#include "tidemark/schema/task_limits.h"
+#include "tidemark/schema/task_shape.h"
 
 namespace tidemark::cli {
 namespace {
@@ -45,17 +46,17 @@ std::string label(const RunCapture& run, const TaskGraph& graph, std::uint64_t t
 }
 
 std::string reason(const GraphEdgeRecord& edge) {
-  std::string text = source_text(edge.source);
-  if (edge.arg != kNoGraphArg) text += fmt::format(", argument {}", edge.arg);
+  std::string text(to_text(edge.source));
+  if (edge.arg != kNoArg) text += fmt::format(", argument {}", edge.arg);
   if (edge.satisfied != 0) text += ", already complete";
   return text;
 }
 
 void print_summary(const RunCapture& run, const TaskGraph& graph) {
-  std::map<std::string, std::uint64_t> sources;
+  std::map<std::string_view, std::uint64_t> sources;
   std::uint64_t satisfied = 0;
   for (const auto& edge : graph.edges) {
-    ++sources[source_text(edge.source)];
+    ++sources[to_text(edge.source)];
     satisfied += edge.satisfied;
   }
   const TaskGraph::Links links = graph.links();
@@ -165,9 +166,9 @@ Expected<void> print_why(RunCapture& run, const TaskGraph& graph, const DepsArgs
     if (!any) print("it waits for\n");
     any = true;
     const std::size_t producer = graph.index_of(edge.producer);
-    const TaskArgument* arg = edge.arg == kNoGraphArg ? nullptr : node.arg(edge.arg);
+    const TaskArgument* arg = edge.arg == kNoArg ? nullptr : node.arg(edge.arg);
     print("  {:<24} {}{}{}\n", label(run, graph, edge.producer), reason(edge),
-          arg == nullptr ? "" : fmt::format(" ({})", access_text(arg->said.access)),
+          arg == nullptr ? "" : fmt::format(" ({})", to_text(arg->said.access)),
           timed && producer != TaskGraph::kNoTask
               ? fmt::format(", complete at {}", when(times.tasks[producer].complete_ticks))
               : "");
@@ -183,9 +184,7 @@ Expected<void> print_why(RunCapture& run, const TaskGraph& graph, const DepsArgs
     print(", dispatched at {}, started at {} on core {}\n", when(own.dispatch_ticks),
           when(own.start_ticks), own.last_row.core);
   else
-    print("; {}\n", node.task.shape == static_cast<std::uint8_t>(TaskShape::kDummy)
-                        ? "it has no kernel"
-                        : "it never ran");
+    print("; {}\n", node.task.shape == TaskShape::kDummy ? "it has no kernel" : "it never ran");
   if (own.last_producer != ~0u && own.ready_ticks > own.submit_ticks)
     print("the last to be complete was {}\n",
           label(run, graph, graph.tasks[own.last_producer].task.task_id));

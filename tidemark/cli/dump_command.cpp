@@ -44,8 +44,10 @@ std::string shape_text(const DumpHeader& header) {
   return text.empty() ? "-" : text;
 }
 
-const char* stage_word(std::uint8_t stage) {
-  return stage == 0 ? "before" : stage == 1 ? "after" : "hang";
+const char* stage_word(DumpStage stage) {
+  return stage == DumpStage::kBeforeDispatch    ? "before"
+         : stage == DumpStage::kAfterCompletion ? "after"
+                                                : "hang";
 }
 
 std::string number(double value) { return fmt::format("{:.6g}", value); }
@@ -61,11 +63,10 @@ void print_head(bool stats) {
 
 void print_entry(const RunCapture& run, std::size_t index, const DumpEntry& entry, bool stats) {
   const DumpHeader& header = entry.header;
-  const auto dtype = static_cast<DType>(header.dtype);
+  const auto dtype = header.dtype;
   print("  {:>5}  {:<12} {:<16} {:<6} {:>3} {:<6} {:<9} {:<16} {:>11}", index,
         task_text(header.task_id), dump_kernel_name(run, header), stage_word(header.stage),
-        header.arg_index, entry.is_tensor() ? role_text(header.access) : "scalar",
-        dtype_name(dtype),
+        header.arg_index, entry.is_tensor() ? role_text(header.access) : "scalar", to_text(dtype),
         entry.is_tensor() ? shape_text(header) : element_text(dtype, &header.scalar),
         header.payload_bytes);
   if (stats && entry.has_stats())
@@ -92,7 +93,7 @@ Expected<std::vector<std::size_t>> filter(const RunCapture& run, const DumpIndex
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < index.entries.size(); ++i) {
     const DumpHeader& header = index.entries[i].header;
-    const std::string stage = stage_text(header.stage);
+    const std::string_view stage = to_text(header.stage);
     if (args.index && *args.index != i) continue;
     if (task && header.task_id != *task) continue;
     if (!args.kernel.empty() && dump_kernel_name(run, header) != args.kernel) continue;
@@ -109,7 +110,7 @@ int print_nan(RunCapture& run, const DumpIndex& index) {
   std::set<std::uint64_t> bad_in, bad_out;
   for (const auto& entry : index.entries) {
     if (entry.stats.nan + entry.stats.inf == 0) continue;
-    const bool after = entry.header.stage == static_cast<std::uint8_t>(DumpStage::kAfterCompletion);
+    const bool after = entry.header.stage == DumpStage::kAfterCompletion;
     (after ? bad_out : bad_in).insert(entry.header.task_id);
   }
   for (const std::uint64_t task : tasks_in_order(run, index)) {

@@ -19,7 +19,7 @@ constexpr std::uint64_t kTextElementsMax = 1u << 20;
 
 // i as [a,b,c] in the entry's shape.
 std::string index_text(const DumpHeader& header, std::uint64_t i) {
-  std::uint64_t indices[kDumpRankMax] = {};
+  std::uint64_t indices[kRankMax] = {};
   for (std::uint32_t dim = header.rank; dim-- > 0;) {
     indices[dim] = i % header.extent[dim];
     i /= header.extent[dim];
@@ -35,8 +35,7 @@ std::string head_text(const RunCapture& run, const DumpEntry& entry) {
   std::string text =
       fmt::format("task      {}\nkernel    {}\nargument  {} ({}, {})\ndtype     {}\n",
                   task_text(header.task_id), dump_kernel_name(run, header), header.arg_index,
-                  role_text(header.access), stage_text(header.stage),
-                  dtype_name(static_cast<DType>(header.dtype)));
+                  role_text(header.access), to_text(header.stage), to_text(header.dtype));
   const auto list = [&](const char* name, const std::uint64_t* values) {
     text += fmt::format("{:<10}", name);
     for (std::uint32_t i = 0; i < header.rank; ++i)
@@ -57,7 +56,7 @@ std::string head_text(const RunCapture& run, const DumpEntry& entry) {
 }
 
 std::string csv_text(const DumpHeader& header, const std::vector<unsigned char>& bytes) {
-  const auto dtype = static_cast<DType>(header.dtype);
+  const auto dtype = header.dtype;
   const std::uint64_t size = dtype_bytes(dtype);
   const std::uint64_t columns = header.rank == 0 ? 1 : header.extent[header.rank - 1];
   std::string text;
@@ -69,16 +68,16 @@ std::string csv_text(const DumpHeader& header, const std::vector<unsigned char>&
 std::string file_of(const DumpHeader& header, const std::string& directory,
                     const std::string& format) {
   return fmt::format("{}/{}_{}_arg{}.{}", directory, task_text(header.task_id),
-                     header.stage == 0   ? "before"
-                     : header.stage == 1 ? "after"
-                                         : "at_hang",
+                     header.stage == DumpStage::kBeforeDispatch    ? "before"
+                     : header.stage == DumpStage::kAfterCompletion ? "after"
+                                                                   : "at_hang",
                      header.arg_index, format);
 }
 
 // The bytes of an entry; a scalar is an array of no dimension.
 Expected<NpyArray> array_of(RunCapture& run, const DumpEntry& entry) {
   const DumpHeader& header = entry.header;
-  NpyArray array{.dtype = static_cast<DType>(header.dtype), .shape = {}, .bytes = {}};
+  NpyArray array{.dtype = header.dtype, .shape = {}, .bytes = {}};
   if (!entry.is_tensor()) {
     const auto* value = reinterpret_cast<const unsigned char*>(&header.scalar);
     array.bytes.assign(value, value + dtype_bytes(array.dtype));
@@ -111,8 +110,8 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
 // Why two arrays cannot be compared element by element; empty: they can.
 std::string unlike_text(const NpyArray& here, const NpyArray& there) {
   if (here.dtype != there.dtype)
-    return fmt::format("is {} in the run and {} in the files", dtype_name(here.dtype),
-                       dtype_name(there.dtype));
+    return fmt::format("is {} in the run and {} in the files", to_text(here.dtype),
+                       to_text(there.dtype));
   if (here.shape != there.shape)
     return fmt::format("has the shape {} in the run and {} in the files", shape_text(here.shape),
                        shape_text(there.shape));
@@ -160,7 +159,7 @@ Expected<DumpDiff> diff_with_files(RunCapture& run, const std::string& directory
 
 Expected<std::string> dump_text(RunCapture& run, const DumpEntry& entry) {
   const DumpHeader& header = entry.header;
-  const auto dtype = static_cast<DType>(header.dtype);
+  const auto dtype = header.dtype;
   std::string text = head_text(run, entry);
   if (!entry.is_tensor())
     return text + fmt::format("value     {}\n", element_text(dtype, &header.scalar));

@@ -6,6 +6,8 @@
 
 #include "tidemark/base/nearest_name.h"
 #include "tidemark/run/task_text.h"
+#include "tidemark/schema/access.h"
+#include "tidemark/schema/task_limits.h"
 
 namespace tidemark::cli {
 namespace {
@@ -51,7 +53,7 @@ class SelectParser {
         "--dump-select {}: '{}' is not kernel=, task=, stage=, role=, arg= or when=", text_, part);
   }
   Expected<void> take_kernel(const std::string& name) {
-    for (std::size_t i = 0; i < kernels_.size() && i < kDumpKernelsMax; ++i) {
+    for (std::size_t i = 0; i < kernels_.size() && i < kKernelNumbersMax; ++i) {
       if (kernels_[i] != name) continue;
       rule_.kernels = (has_kernel_ ? rule_.kernels : 0) | std::uint64_t{1} << i;
       has_kernel_ = true;

@@ -8,7 +8,7 @@
 
 #include "tidemark/base/command.h"
 #include "tidemark/base/expected.h"
-#include "tidemark/runtime/dump_selection.h"
+#include "tidemark/schema/dump_selection.h"
 
 namespace tidemark::cli {
 

@@ -9,30 +9,12 @@
 #include "tidemark/cli/terminal.h"
 #include "tidemark/device/cuda/cuda_program.h"
 #include "tidemark/device/platform_table.h"
-#include "tidemark/runtime/build_strategy.h"
+#include "tidemark/schema/build_kind.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/workload_entry.h"
 
 namespace tidemark::cli {
 namespace {
-
-const char* flag_of(StreamId stream) {
-  switch (stream) {
-    case StreamId::kSwimlane:
-      return "--enable-l2-swimlane[=1..4]";
-    case StreamId::kPhases:
-      return "--enable-l2-swimlane=3 or 4";
-    case StreamId::kEdges:
-      return "--enable-dep-gen";
-    case StreamId::kScopes:
-      return "--enable-scope-stats";
-    case StreamId::kDump:
-      return "--dump-tensor";
-    case StreamId::kEvents:
-      return "with any other stream";
-  }
-  return "";
-}
 
 int print_all() {
   print("workloads\n");
@@ -48,7 +30,7 @@ int print_all() {
   for (const auto& build : kBuilds) print("  {:<26} {}\n", build.name, build.description);
   print("\nstreams (their names in --policy and run.json)\n");
   for (const auto& stream : kStreams)
-    print("  {:<20} {} ({})\n", stream.name, stream.content, flag_of(stream.id));
+    print("  {:<20} {} ({})\n", stream.name, stream.content, stream.asked_by);
   print("\npolicies (--policy)\n");
   print("  {:<20} lossless: a producer waits for a page (default)\n", "wait");
   print("  {:<20} never waits: what finds no page is refused and counted\n", "drop");

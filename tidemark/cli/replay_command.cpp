@@ -20,7 +20,7 @@
 #include "tidemark/cli/near_task.h"
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
-#include "tidemark/runtime/submit_args.h"
+#include "tidemark/runtime/graph/submit_args.h"
 #include "tidemark/session/replay_task.h"
 #include "tidemark/session/workload_entry.h"
 
@@ -52,12 +52,11 @@ Expected<Captured> find_task(const DumpIndex& index, std::uint64_t task, const s
   Captured captured;
   for (const auto& entry : index.entries) {
     if (entry.header.task_id != task) continue;
-    if (entry.header.stage == static_cast<std::uint8_t>(DumpStage::kBeforeDispatch))
+    if (entry.header.stage == DumpStage::kBeforeDispatch)
       captured.before[entry.header.arg_index] = &entry;
-    if (entry.header.stage == static_cast<std::uint8_t>(DumpStage::kAfterCompletion))
+    if (entry.header.stage == DumpStage::kAfterCompletion)
       captured.after[entry.header.arg_index] = &entry;
-    if (entry.header.stage == static_cast<std::uint8_t>(DumpStage::kAtHang))
-      captured.stopped[entry.header.arg_index] = &entry;
+    if (entry.header.stage == DumpStage::kAtHang) captured.stopped[entry.header.arg_index] = &entry;
   }
   if (captured.before.empty() && captured.after.empty())
     return failure(ErrorKind::kUsage, "--task {}: nothing of it was dumped{}", text,
@@ -110,10 +109,10 @@ Expected<void> check_complete(const Captured& captured, const ArgInfos& declared
     }
     const DumpEntry& entry = *captured.find(arg);
     if (!entry.is_whole() || (has_after && !after->second->is_whole())) add(cut, arg);
-    const auto access = static_cast<Access>(entry.header.access);
+    const auto access = entry.header.access;
     const bool fits =
         entry.is_tensor() ? role_takes(info.role, access) : info.role == ArgRole::kScalar;
-    if (!fits || (!info.any_dtype && static_cast<DType>(entry.header.dtype) != info.dtype))
+    if (!fits || (!info.any_dtype && entry.header.dtype != info.dtype))
       return failure(ErrorKind::kDamage, "argument {} is not what its kernel declares",
                      argument_text(declared, arg));
     if (has_before && has_after && !are_alike(*before->second, *after->second))
@@ -151,7 +150,7 @@ Expected<ReplayTask> build(RunCapture& run, const Captured& captured, const ArgI
     TensorShape shape{.rank = header.rank};
     std::copy(header.extent, header.extent + header.rank, shape.extent);
     StoredTensor tensor{};
-    tensor.view = TensorView::row_major(next, static_cast<DType>(header.dtype), shape);
+    tensor.view = TensorView::row_major(next, header.dtype, shape);
     tensor.access = header.access;
     task.tensors.push_back(tensor);
     task.memory.resize(next + round_up(header.logical_bytes, std::uint64_t{64}));
@@ -168,7 +167,7 @@ Expected<ReplayTask> build(RunCapture& run, const Captured& captured, const ArgI
 Expected<bool> compare(RunCapture& run, const ReplayTask& task, std::uint32_t arg,
                        const DumpEntry& entry) {
   TM_TRY(const auto captured, load_payload(run, entry));
-  const auto dtype = static_cast<DType>(entry.header.dtype);
+  const auto dtype = entry.header.dtype;
   const std::uint64_t size = dtype_bytes(dtype);
   const auto* made =
       reinterpret_cast<const unsigned char*>(task.memory.data()) + task.tensors[arg].view.buffer;

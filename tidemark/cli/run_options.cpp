@@ -119,12 +119,15 @@ Expected<std::string> choose_case(const RunOptions& options, const WorkloadEntry
 }
 
 Expected<WorkloadLaunch> plan_without_tasks(const RunOptions& options, const RunRequest& request) {
-  if (options.streams.edges != 0 || options.streams.scopes != 0 || !options.dump.level.empty())
+  std::string_view refused = options.dump.level.empty() ? "" : "--dump-tensor";
+  for (const auto& stream : kStreams)
+    if (stream.id != StreamId::kSwimlane && options.streams[stream.id] != 0) {
+      refused = stream.flag;
+      break;
+    }
+  if (!refused.empty())
     return failure(ErrorKind::kUsage, "{}: {} has neither tasks nor scopes; it writes spans only",
-                   options.streams.edges != 0    ? "--enable-dep-gen"
-                   : options.streams.scopes != 0 ? "--enable-scope-stats"
-                                                 : "--dump-tensor",
-                   options.workload);
+                   refused, options.workload);
   return options.plans.at(options.workload)(*request.platform);
 }
 
@@ -147,13 +150,9 @@ Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, const WorkloadEnt
                    "--op-timeout-ms {}: must be more than --scheduler-timeout-ms {}, or it would "
                    "hide which task hangs",
                    op_ms, config.task_timeout_ms);
-  TM_TRY_DO(check_streams(options.streams));
-  config.streams = options.streams;
-  config.streams.edges = options.streams.edges > 0 ? 1 : 0;  // a flag may be given twice
-  config.streams.scopes = options.streams.scopes > 0 ? 1 : 0;
-  TM_TRY(const auto dump, plan_dump(options.dump, workload.kernels));
-  config.dump = dump;
-  config.streams.dump = dump.on() ? 1 : 0;
+  TM_TRY(config.streams, check_streams(options.streams));
+  TM_TRY(config.dump, plan_dump(options.dump, workload.kernels));
+  config.streams[StreamId::kDump] = config.dump.on() ? 1 : 0;
   request.runtime = options.runtime.runtime;
   WorkloadLaunch launch;
   launch.program = workload.name;

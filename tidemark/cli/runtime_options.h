@@ -9,7 +9,7 @@
 #include "tidemark/base/command.h"
 #include "tidemark/base/expected.h"
 #include "tidemark/device/platform_table.h"
-#include "tidemark/runtime/build_strategy.h"
+#include "tidemark/schema/runtime_config.h"
 
 namespace tidemark::cli {
 

@@ -4,12 +4,12 @@
 
 #include "tidemark/base/command.h"
 #include "tidemark/base/expected.h"
-#include "tidemark/runtime/stream_lanes.h"
+#include "tidemark/schema/stream_lanes.h"
 
 namespace tidemark::cli {
 
 void bind_stream_options(Command& command, StreamSelection& streams);
-// The error names the flag.
-Expected<void> check_streams(const StreamSelection& streams);
+// The same with levels that can be. The error names the flag.
+Expected<StreamSelection> check_streams(StreamSelection streams);
 
 }  // namespace tidemark::cli

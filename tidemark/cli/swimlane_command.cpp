@@ -23,8 +23,6 @@ struct SwimlaneArgs {
 
 std::string us(double ns) { return fmt::format("{:.1f}", ns / 1000); }
 
-const char* type_name(CoreType type) { return type == CoreType::kAic ? "aic" : "aiv"; }
-
 void print_kernels(const Timeline& timeline) {
   print("\nKernels (microseconds)\n");
   print("  {:<20} {:>9} {:>12} {:>10} {:>10} {:>10} {:>10} {:>9} {:>9}\n", "kernel", "blocks",
@@ -48,7 +46,7 @@ void print_cores(const Timeline& timeline) {
   print("\nCores, over {} us between the first dispatch and the last finish\n",
         us(timeline.active_ns));
   for (const auto& use : timeline.core_types)
-    print("  {:<4} {:>4} core{} busy {:5.1f} %\n", type_name(use.type), use.cores,
+    print("  {:<4} {:>4} core{} busy {:5.1f} %\n", to_text(use.type), use.cores,
           use.cores == 1 ? " " : "s", use.share * 100);
 }
 
@@ -90,7 +88,7 @@ void print_path(const RunCapture& run, const TaskGraph& graph, const CriticalPat
 void print_starvation(const std::vector<Starvation>& found) {
   print("\nIdle core while a ready task exists\n");
   for (const auto& starved : found)
-    print("  {:<4} {} us in all, {} core-us, {:.1f} % of the core time\n", type_name(starved.type),
+    print("  {:<4} {} us in all, {} core-us, {:.1f} % of the core time\n", to_text(starved.type),
           us(starved.wall_ns), us(starved.core_ns), starved.share * 100);
 }
 

@@ -13,6 +13,8 @@
 #include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/run/json.h"
+#include "tidemark/schema/error_code.h"
+#include "tidemark/schema/unit_state.h"
 #include "tidemark/session/live_view.h"
 
 namespace tidemark::cli {
@@ -119,7 +121,7 @@ std::string render(const LiveRun& run, const LiveView& view, const Rates& rates)
       view.device_alive ? "" : "; no device process");
   if (view.error_code != 0)
     text += fmt::format("error        {} {}\n", view.error_code,
-                        error_name(static_cast<ErrorCode>(view.error_code)));
+                        to_text(static_cast<ErrorCode>(view.error_code)));
   if (view.has_runtime) {
     text += fmt::format("tasks        {} of {} complete, {} in flight, {}, {} scopes{}\n",
                         with_commas(state.completed), with_commas(state.submitted),

@@ -47,7 +47,7 @@ DrainThread::DrainThread(Drainer* drainer, std::uint32_t index, LaneRange range)
 
 void DrainThread::hand_first_pages() {
   for (auto& lane : lanes_) {
-    if (lane.plan.overflow == static_cast<std::uint16_t>(Overflow::kKeepLast)) continue;
+    if (lane.plan.overflow == Overflow::kKeepLast) continue;
     if (lane.plan.reserved_page_count > 0) {
       for (std::uint32_t i = 0; i < lane.plan.reserved_page_count; ++i)
         hand(lane, lane.plan.reserved_first_page + i);
@@ -227,11 +227,10 @@ void DrainThread::tell_progress() {
 // A lane that was opened at run time describes itself in the region; it is believed only if the
 // registry knows such a lane.
 bool DrainThread::learn_plan(Lane& lane) {
-  if (lane.plan.stream != 0) return true;
+  if (lane.plan.stream != StreamId::kNone) return true;
   const LanePlan plan =
       read_lane_plan(*drainer_->port_, drainer_->plan_->layout, lane.exchange.lane());
-  const bool circulates = plan.overflow == static_cast<std::uint16_t>(Overflow::kWait) ||
-                          plan.overflow == static_cast<std::uint16_t>(Overflow::kDrop);
+  const bool circulates = plan.overflow == Overflow::kWait || plan.overflow == Overflow::kDrop;
   if (!circulates || plan.reserved_page_count != 0 ||
       !is_known_lane(plan, drainer_->plan_->layout.payload_bytes())) {
     stats_.faults.add(PageFault::kUnknownLane);
@@ -329,7 +328,7 @@ void DrainThread::refill(Lane& lane) {
 
 void DrainThread::hand(Lane& lane, PageIndex page) {
   auto& [owner, marks] = drainer_->pages_[page];
-  const bool records = lane.plan.record_bytes != 0 || lane.plan.stream == 0;
+  const bool records = lane.plan.record_bytes != 0 || lane.plan.stream == StreamId::kNone;
   if ((marks & kWorn) != 0 || (records && (marks & kCarriedFrames) != 0)) {
     const RegionLayout& layout = drainer_->plan_->layout;
     drainer_->port_->zero(layout.page_offset(page), layout.shape.page_bytes);

@@ -12,7 +12,7 @@ Drainer::Drainer(RegionPort* port, const RegionPlan* plan, PageSink* sink, Drain
       inject_(inject),
       pool_(plan->pool_page_count()),
       pages_(plan->layout.shape.page_count) {
-  for (const auto& lane : plan->lanes) ledgers_.emplace_back(static_cast<Overflow>(lane.overflow));
+  for (const auto& lane : plan->lanes) ledgers_.emplace_back(lane.overflow);
   const auto lane_count = static_cast<std::uint64_t>(plan->lanes.size());
   const std::uint32_t thread_count = plan->identity.drain_threads;
   for (std::uint32_t i = 0; i < thread_count; ++i) {

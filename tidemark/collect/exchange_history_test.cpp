@@ -130,8 +130,7 @@ void ExchangeHistory::read_what_is_left() {
   sink_.on_append = nullptr;
   if (history_.host_dies_too) {
     // What a recovery has: the sink's pages, in sequence, and the region.
-    for (const LanePlan& lane : region_.plan().lanes)
-      ledgers_.emplace_back(static_cast<Overflow>(lane.overflow));
+    for (const LanePlan& lane : region_.plan().lanes) ledgers_.emplace_back(lane.overflow);
     for (const auto& [key, page] : sink_.pages())
       ledgers_[page.header.lane].add_page(page.header, PageFate::kDelivered,
                                           page.header.used_bytes);
@@ -217,7 +216,7 @@ std::string ExchangeHistory::judge_pages() {
       pages.push_back(page);
       open_is_sent |= page == words.open_page_index;
     }
-    const bool opened = words.state != static_cast<std::uint32_t>(LaneState::kUnopened);
+    const bool opened = words.state != LaneState::kUnopened;
     if (opened && words.open_page_index != ~std::uint64_t{0} && !open_is_sent)
       pages.push_back(static_cast<PageIndex>(words.open_page_index));
     const std::uint64_t held = drainer_->held_pages(lane);

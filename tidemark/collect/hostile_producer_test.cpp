@@ -134,7 +134,7 @@ TEST_F(HostileProducer, CountersFarAheadOrBehindAreOnlyAReasonToLook) {
 
 TEST_F(HostileProducer, AnUndescribedLaneIsNotServed) {
   LanePlan& plan = region_.view().lane(3).plan;
-  plan.stream = 999;
+  plan.stream = StreamId{999};
   plan.record_bytes = 7;
   region_.view().full_ring(3).send(0, region_.view().free_ring(3).receive(0));
   region_.view().published_word(3).store_release(1);
@@ -146,8 +146,8 @@ TEST_F(HostileProducer, AnUndescribedLaneIsNotServed) {
 
 TEST_F(HostileProducer, ALaneOpenedAtRunTimeIsServedOnceItIsDescribed) {
   LanePlan& plan = region_.view().lane(3).plan;
-  plan.stream = static_cast<std::uint16_t>(StreamId::kSwimlane);
-  plan.overflow = static_cast<std::uint16_t>(Overflow::kDrop);
+  plan.stream = StreamId::kSwimlane;
+  plan.overflow = Overflow::kDrop;
   plan.record_bytes = 32;
   Recorder<TaskSpan, ManualEnv> recorder(&region_.view(), 3);
   for (std::uint64_t i = 0; i < 10; ++i) ASSERT_TRUE(recorder.write(span_of(i)));

@@ -19,12 +19,10 @@ struct Candidate {
 // Planned lanes are described by the plan, lanes of run time by the region.
 LanePlan plan_of(const RegionPort& port, const RegionPlan& plan, LaneIndex lane) {
   const LanePlan& planned = plan.lanes[lane];
-  return planned.stream != 0 ? planned : read_lane_plan(port, plan.layout, lane);
+  return planned.stream != StreamId::kNone ? planned : read_lane_plan(port, plan.layout, lane);
 }
 
-bool is_closed(const LaneWordsImage& words) {
-  return words.state == static_cast<std::uint32_t>(LaneState::kClosed);
-}
+bool is_closed(const LaneWordsImage& words) { return words.state == LaneState::kClosed; }
 
 class LeftoverReader {
  public:
@@ -139,8 +137,7 @@ class LeftoverReader {
   // pages it holds. Anybody else has no business with a page that can be found here.
   void note_reopened(LaneIndex lane) {
     const bool known = lane < plan_.lanes.size();
-    const bool keeps =
-        known && plan_.lanes[lane].overflow == static_cast<std::uint16_t>(Overflow::kKeepLast);
+    const bool keeps = known && plan_.lanes[lane].overflow == Overflow::kKeepLast;
     if (producers_ == Producers::kMayRun || keeps)
       ++result_.reopened_pages;
     else
@@ -191,8 +188,7 @@ class LeftoverReader {
 
   // Pages of a keep-last lane that closed are where they belong; everything else was rescued.
   [[nodiscard]] PageFate fate_of(LaneIndex lane) const {
-    const bool keeps =
-        plan_.lanes[lane].overflow == static_cast<std::uint16_t>(Overflow::kKeepLast);
+    const bool keeps = plan_.lanes[lane].overflow == Overflow::kKeepLast;
     return keeps && is_closed(result_.words[lane]) ? PageFate::kDelivered : PageFate::kRecovered;
   }
 

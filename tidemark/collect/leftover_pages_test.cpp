@@ -35,7 +35,7 @@ class LeftoverPages : public testing::Test {
   }
   Leftovers collect(PlannedRegion& region) {
     for (LaneIndex lane = static_cast<LaneIndex>(ledgers_.size()); lane < 2; ++lane)
-      ledgers_.emplace_back(static_cast<Overflow>(region.plan().lanes[lane].overflow));
+      ledgers_.emplace_back(region.plan().lanes[lane].overflow);
     auto left =
         collect_leftovers(region.port(), region.plan(), is_captured_, sink_, ledgers_, producers_);
     for (LaneIndex lane = 0; lane < 2; ++lane) ledgers_[lane].finish(left.words[lane]);
@@ -54,7 +54,7 @@ TEST_F(LeftoverPages, AnEmptyRegionHasNone) {
   const Leftovers left = collect(region);
   EXPECT_EQ(left.pages, 0u);
   EXPECT_EQ(left.faults.total(), 0u);
-  EXPECT_EQ(left.words[0].state, static_cast<std::uint32_t>(LaneState::kUnopened));
+  EXPECT_EQ(left.words[0].state, LaneState::kUnopened);
   EXPECT_TRUE(ledgers_[0].counts().closes());
 }
 

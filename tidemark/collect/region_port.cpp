@@ -120,7 +120,7 @@ LaneWordsImage read_moving_lane_words(const RegionPort& port, const RegionLayout
   image.opened_pages = opened_pages;
   const bool moved = port.load(base) != state_and_epoch;  // alone: a second look at one word
   std::memcpy(&image, &state_and_epoch, sizeof(state_and_epoch));
-  if (moved) image.state = static_cast<std::uint32_t>(LaneState::kOpen);
+  if (moved) image.state = LaneState::kOpen;
   return image;
 }
 

@@ -7,7 +7,7 @@
 
 #include "tidemark/device/device.h"
 #include "tidemark/device/testing/test_programs.h"
-#include "tidemark/runtime/unit_line.h"
+#include "tidemark/runtime/units/unit_line.h"
 
 namespace tidemark {
 namespace {

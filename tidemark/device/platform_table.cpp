@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "tidemark/runtime/core_type.h"
+#include "tidemark/schema/core_type.h"
 
 namespace tidemark {
 namespace {

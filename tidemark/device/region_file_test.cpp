@@ -54,8 +54,8 @@ TEST_F(RegionFileTest, TellsThePlanAndTheRunDirectory) {
   EXPECT_STREQ(view.header().run_directory, "/some/where/outputs");
   EXPECT_STREQ(view.lane(0).plan.producer, "first");
   EXPECT_STREQ(view.lane(1).plan.producer, "second");
-  EXPECT_EQ(view.lane(1).plan.overflow, static_cast<std::uint16_t>(Overflow::kDrop));
-  EXPECT_EQ(view.lane(0).words.state.load_own(), 0u) << "zero means empty";
+  EXPECT_EQ(view.lane(1).plan.overflow, Overflow::kDrop);
+  EXPECT_EQ(view.lane(0).words.state.load_own(), LaneState::kUnopened) << "zero means empty";
   EXPECT_EQ(view.page(0).sequence.load_own(), 0u);
 }
 

@@ -43,8 +43,8 @@ Expected<void> check_request(const RegionRequest& request) {
 
 LanePlan describe(const LaneRequest& lane) {
   LanePlan plan{};
-  plan.stream = static_cast<std::uint16_t>(lane.stream);
-  plan.overflow = static_cast<std::uint16_t>(lane.overflow);
+  plan.stream = lane.stream;
+  plan.overflow = lane.overflow;
   plan.record_bytes = lane.record_bytes;
   plan.reserved_first_page = kNoPageIndex;
   plan.unit = lane.unit;

@@ -49,7 +49,7 @@ TEST(RegionPlan, SpareLanesNeedTheirPageToo) {
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->lanes.size(), 5u);
   EXPECT_EQ(plan->identity.lane_count, 2u);
-  EXPECT_EQ(plan->lanes[4].stream, 0u) << "not described yet";
+  EXPECT_EQ(plan->lanes[4].stream, StreamId::kNone) << "not described yet";
 }
 
 TEST(RegionPlan, RefusesImpossibleFlagsByName) {

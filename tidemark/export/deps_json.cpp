@@ -3,8 +3,9 @@
 #include "tidemark/analyze/task_graph.h"
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/event_json.h"
-#include "tidemark/runtime/overlap.h"
-#include "tidemark/runtime/task_slot.h"
+#include "tidemark/schema/task_limits.h"
+#include "tidemark/schema/task_shape.h"
+#include "tidemark/schema/view_overlap.h"
 
 namespace tidemark {
 namespace {
@@ -89,9 +90,9 @@ class DepsWriter {
     for (const auto& arg : node.args) {
       json_.StartObject();
       put(json_, "idx", static_cast<std::uint32_t>(arg.said.index));
-      put(json_, "type", std::string_view(access_text(arg.said.access)));
+      put(json_, "type", to_text(arg.said.access));
       put_decimal("tensor_id", graph_.tensors[arg.tensor].id);
-      put(json_, "dtype", std::string_view(dtype_text(arg.said.dtype)));
+      put(json_, "dtype", to_text(arg.said.dtype));
       put_view("", arg.view);
       json_.EndObject();
     }
@@ -102,7 +103,7 @@ class DepsWriter {
     put_decimal("tensor_id", tensor.id);
     put_decimal("buffer_addr", tensor.buffer);
     put(json_, "version", tensor.version);
-    put(json_, "dtype", std::string_view(dtype_text(tensor.dtype)));
+    put(json_, "dtype", to_text(tensor.dtype));
     put_decimal("buffer_numel", tensor.numel);
   }
 
@@ -110,16 +111,16 @@ class DepsWriter {
   void put_edge(const GraphEdgeRecord& edge) {
     const TaskNode* producer = graph_.find(edge.producer);
     const TaskNode* consumer = graph_.find(edge.consumer);
-    const TaskArgument* written = producer != nullptr && edge.producer_arg != kNoGraphArg
+    const TaskArgument* written = producer != nullptr && edge.producer_arg != kNoArg
                                       ? producer->arg(edge.producer_arg)
                                       : nullptr;
     const TaskArgument* read =
-        consumer != nullptr && edge.arg != kNoGraphArg ? consumer->arg(edge.arg) : nullptr;
+        consumer != nullptr && edge.arg != kNoArg ? consumer->arg(edge.arg) : nullptr;
     put_decimal("pred", edge.producer);
     put_decimal("succ", edge.consumer);
-    put(json_, "arg", edge.arg == kNoGraphArg ? -1 : static_cast<int>(edge.arg));
-    put(json_, "source", std::string_view(source_text(edge.source)));
-    const bool covered = edge.overlap == static_cast<std::uint8_t>(ViewOverlap::kCovered);
+    put(json_, "arg", edge.arg == kNoArg ? -1 : static_cast<int>(edge.arg));
+    put(json_, "source", to_text(edge.source));
+    const bool covered = edge.overlap == ViewOverlap::kCovered;
     put(json_, "overlap", std::string_view(covered ? "covered" : "other"));
     put(json_, "satisfied", edge.satisfied != 0);
     if (const TaskArgument* carried = written != nullptr ? written : read)
@@ -127,7 +128,7 @@ class DepsWriter {
     else
       put_nulls({"tensor_id"});
     if (read != nullptr) {
-      put(json_, "consumer_dtype", std::string_view(dtype_text(read->said.dtype)));
+      put(json_, "consumer_dtype", to_text(read->said.dtype));
       put_view("consumer_", read->view);
     } else {
       put_nulls({"consumer_dtype", "consumer_shape", "consumer_start_offset", "consumer_strides"});

@@ -6,24 +6,10 @@
 #include "tidemark/analyze/element_text.h"
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/json_file.h"
-#include "tidemark/runtime/dump_selection.h"
+#include "tidemark/schema/dump_selection.h"
 
 namespace tidemark {
 namespace {
-
-const char* level_text(const RunCapture& run) {
-  if (!run.runtime()) return "full";
-  switch (run.runtime()->dump.level) {
-    case DumpLevel::kMarked:
-      return "marked";
-    case DumpLevel::kMeta:
-      return "meta";
-    case DumpLevel::kStats:
-      return "stats";
-    default:
-      return "full";
-  }
-}
 
 template <class Writer>
 void put_number(Writer& json, std::string_view key, double value) {
@@ -52,7 +38,8 @@ class ManifestWriter {
     put(json_, "type", std::string_view("logical_contiguous"));
     put(json_, "byte_order", std::string_view("little_endian"));
     json_.EndObject();
-    put(json_, "dump_level", std::string_view(level_text(run_)));
+    const DumpLevel level = run_.runtime() ? run_.runtime()->dump.level : DumpLevel::kOff;
+    put(json_, "dump_level", to_text(level == DumpLevel::kOff ? DumpLevel::kFull : level));
     put_totals();
     put(json_, "bin_file", std::string_view("tensor_dump.bin"));
     if (index_.skipped_tasks > 0) put_skipped();
@@ -78,8 +65,8 @@ class ManifestWriter {
     std::uint64_t before = 0, after = 0, inputs = 0, outputs = 0, inouts = 0, truncated = 0;
     for (const auto& entry : index_.entries) {
       const DumpHeader& header = entry.header;
-      before += header.stage == static_cast<std::uint8_t>(DumpStage::kBeforeDispatch);
-      after += header.stage == static_cast<std::uint8_t>(DumpStage::kAfterCompletion);
+      before += header.stage == DumpStage::kBeforeDispatch;
+      after += header.stage == DumpStage::kAfterCompletion;
       const std::string_view role = role_text(header.access);
       inputs += role == "input";
       outputs += role == "output";
@@ -116,11 +103,11 @@ class ManifestWriter {
     json_.StartObject();
     put(json_, "task_id", fmt::format("0x{:016x}", header.task_id));
     put(json_, "kernel", dump_kernel_name(run_, header));
-    put(json_, "role", std::string_view(role_text(header.access)));
-    put(json_, "stage", std::string_view(stage_text(header.stage)));
+    put(json_, "role", role_text(header.access));
+    put(json_, "stage", to_text(header.stage));
     put(json_, "arg_index", static_cast<std::uint32_t>(header.arg_index));
     put(json_, "kind", std::string_view(entry.is_tensor() ? "tensor" : "scalar"));
-    put(json_, "dtype", dtype_name(static_cast<DType>(header.dtype)));
+    put(json_, "dtype", to_text(header.dtype));
     put_numbers("shape", header.extent, header.rank);
     put_numbers("strides", header.stride, header.rank);
     put(json_, "start_offset", header.start_offset);
@@ -133,7 +120,7 @@ class ManifestWriter {
     if (entry.is_tensor()) {
       if (entry.has_stats()) put_stats(entry.stats);
     } else {
-      put_element(json_, "value", static_cast<DType>(header.dtype), &header.scalar);
+      put_element(json_, "value", header.dtype, &header.scalar);
       put(json_, "scalar_value", fmt::format("0x{:016x}", header.scalar));
     }
     put(json_, "time_ns", run_.clock().to_ns(header.time_ticks));

@@ -7,10 +7,6 @@
 
 namespace tidemark {
 
-constexpr std::string_view event_kind_text(const UserEvent& event) {
-  return event.kind == EventKind::kCounter ? "counter" : "mark";
-}
-
 inline void put_events(JsonFile& file, RunCapture& run) {
   auto& json = file.json();
   put_key(json, "events");
@@ -19,7 +15,7 @@ inline void put_events(JsonFile& file, RunCapture& run) {
     file.line_break();
     json.StartObject();
     put(json, "name", run.name_of(event.name_hash));
-    put(json, "kind", event_kind_text(event));
+    put(json, "kind", to_text(event.kind));
     put(json, "time_us", run.clock().to_us(event.time_ticks));
     put(json, "value", event.value);
     put(json, "unit", static_cast<std::uint32_t>(event.unit));

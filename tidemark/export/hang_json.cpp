@@ -3,6 +3,7 @@
 #include "tidemark/export/hang_json.h"
 
 #include "tidemark/export/json_file.h"
+#include "tidemark/schema/unit_state.h"
 
 namespace tidemark {
 namespace {
@@ -38,7 +39,7 @@ void put_stuck(Json& json, const StuckReport& stuck) {
 // What all units have in common.
 void put_unit(Json& json, const HangState& state, const UnitImage& line) {
   put(json, "state", unit_state_text(line));
-  put(json, "left", line.state == static_cast<std::uint32_t>(UnitState::kLeft));
+  put(json, "left", line.state == UnitState::kLeft);
   put(json, "since_ns", ns_since_launch(state, doing_since_ticks(line)));
   put(json, "for_ns", ns_before(state, doing_since_ticks(line)));
   put(json, "recorder_waiting", line.recorder_waiting != 0);

@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "tidemark/export/part_file.h"
-#include "tidemark/runtime/half.h"
+#include "tidemark/schema/half.h"
 
 namespace tidemark {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tidemark/base/expected.h"
-#include "tidemark/runtime/dtype.h"
+#include "tidemark/schema/dtype.h"
 
 namespace tidemark {
 

@@ -108,14 +108,11 @@ class TraceExport {
   // Times in a trace are not negative, but a host may have built the graph before launch.
   void find_epoch() {
     for (LaneIndex lane = 0; lane < run_.lanes().size(); ++lane) {
-      if (run_.lanes()[lane].stream == 0 || run_.lanes()[lane].record_bytes == 0) continue;
+      if (run_.lanes()[lane].stream == StreamId::kNone || run_.lanes()[lane].record_bytes == 0)
+        continue;
       RecordCursor cursor = run_.records(lane);
       if (!cursor.next()) continue;
-      // Times stand in the same place in all records that have one.
-      const bool has_time =
-          run_.lanes()[lane].stream != static_cast<std::uint16_t>(StreamId::kEdges) ||
-          graph_record_kind(cursor.words()) == GraphRecordKind::kTask;
-      if (has_time)
+      if (cursor.has_time())
         epoch_ticks_ =
             std::min(epoch_ticks_, ticks_before(cursor.words()[1], cursor.written_ticks()));
     }

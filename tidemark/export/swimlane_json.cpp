@@ -5,7 +5,7 @@
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/event_json.h"
 #include "tidemark/export/row_text.h"
-#include "tidemark/runtime/cluster_range.h"
+#include "tidemark/schema/cluster_range.h"
 #include "tidemark/schema/phase_span.h"
 
 namespace tidemark {
@@ -20,7 +20,7 @@ class SwimlaneWriter {
 
   Expected<void> write() {
     const auto& config = run_.runtime();
-    const std::uint32_t level = config ? std::max(config->streams.swimlane_level, 1u) : 1;
+    const std::uint32_t level = config ? std::max(config->streams[StreamId::kSwimlane], 1u) : 1;
     append("{{\"schema_version\":1,\"l2_swimlane_level\":{},\"tasks\":[", level);
     for_each_task_row(run_, [&](const TaskRow& row) { put_row(row); });
     end_list();
@@ -147,7 +147,7 @@ class SwimlaneWriter {
     run_.for_each_event([&](const UserEvent& event, LaneIndex lane) {
       begin_row();
       append("{{\"name\":{},\"kind\":\"{}\"", json_text(run_.name_of(event.name_hash)),
-             event_kind_text(event));
+             to_text(event.kind));
       clock_.put_time(out_, ",\"time_us\":", event.time_ticks);
       append(",\"value\":{},\"unit\":{},\"lane\":{},\"producer\":{}}}", event.value, event.unit,
              lane, json_text(run_.lanes()[lane].producer));

@@ -148,7 +148,7 @@ void LaneLedger::finish(const LaneWordsImage& words) {
   next_number_ += tail;
   counts_.produced = next_number_;
   counts_.stall_ticks = words.stall_ticks;
-  const bool closed = words.state == static_cast<std::uint32_t>(LaneState::kClosed);
+  const bool closed = words.state == LaneState::kClosed;
   if (words.attempted > next_number_) {
     const bool laps = overflow_ == Overflow::kKeepLast && words.opened_pages > last_sequence_;
     (laps ? counts_.overwritten : counts_.missing) += words.attempted - next_number_;
@@ -164,7 +164,7 @@ void LaneLedger::finish(const LaneWordsImage& words) {
 void LaneLedger::settle_reasons(const LaneWordsImage& words) {
   std::array<std::uint64_t, kDropReasonCount> by{};
   for (std::size_t i = 0; i < by.size(); ++i) by[i] = words.dropped_by[i];
-  const bool closed = words.state == static_cast<std::uint32_t>(LaneState::kClosed);
+  const bool closed = words.state == LaneState::kClosed;
   if (!closed && sum(by) == device_dropped_ + 1) {
     std::size_t reason = words.tail_gap_reason % kDropReasonCount;
     for (std::size_t i = 0; by[reason] == 0 && i < by.size(); ++i) reason = i;

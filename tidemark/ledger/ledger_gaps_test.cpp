@@ -14,7 +14,7 @@ TEST(LedgerGaps, AGapInTheSequenceOfAKeepLastLaneIsOverwritten) {
   ledger.add_page(page_of(41, 4000, 100), PageFate::kRecovered, 3200);
   ledger.add_page(page_of(43, 4200, 100), PageFate::kRecovered, 3200);  // 42 was reopened
   LaneWordsImage words{};
-  words.state = static_cast<std::uint32_t>(LaneState::kOpen);
+  words.state = LaneState::kOpen;
   words.opened_pages = 45;
   words.attempted = 4400;  // 44 was reopened, 45 is being filled
   ledger.finish(words);

@@ -58,7 +58,7 @@ struct Model {
     refuse(random() % 2 == 0 ? random() % 9 : 0);
     words.dropped_total = dropped;
     words.attempted = number;
-    words.state = static_cast<std::uint32_t>(LaneState::kClosed);
+    words.state = LaneState::kClosed;
     expected.produced = number;
     expected.pages = pages.size();
     expected.gap_lost = dropped;
@@ -127,7 +127,7 @@ TEST(Ledger, AnOpenLaneMayHaveStoredItsNumbersALittleLater) {
   LaneLedger ledger;
   ledger.add_page(page_of(1, 0, 10), PageFate::kRecovered, 320);
   LaneWordsImage words = closed_words(0);  // the page was not published yet
-  words.state = static_cast<std::uint32_t>(LaneState::kOpen);
+  words.state = LaneState::kOpen;
   ledger.finish(words);
   EXPECT_TRUE(ledger.counts().closes());
   EXPECT_EQ(ledger.counts().produced, 10u);

@@ -69,7 +69,7 @@ PageFault check_page_of_lane(const PageHeaderImage& header, const LanePlan& plan
 }
 
 bool is_known_lane(const LanePlan& plan, std::uint32_t payload_bytes) {
-  const StreamInfo* stream = find_stream(static_cast<StreamId>(plan.stream));
+  const StreamInfo* stream = find_stream(plan.stream);
   return stream != nullptr && plan.record_bytes % kQuantumBytes == 0 &&
          plan.record_bytes >= stream->record_bytes && plan.record_bytes <= payload_bytes &&
          (plan.record_bytes == 0) == (stream->record_bytes == 0);

@@ -37,7 +37,7 @@ class LaneWriter {
     const LanePlan& plan = region->lane(lane).plan;
     TM_CHECK(plan.record_bytes == record_bytes);
     record_bytes_ = record_bytes;
-    overflow_ = static_cast<Overflow>(plan.overflow);
+    overflow_ = plan.overflow;
     reserved_first_page_ = plan.reserved_first_page;
     reserved_page_count_ = plan.reserved_page_count;
     const RegionIdentity& identity = region->header().identity;
@@ -68,7 +68,7 @@ class LaneWriter {
     reach(FaultPoint::kFlush);
     if (page_ != kNoPageIndex) publish();
     words().attempted.store_relaxed(next_number_);
-    words().state.store_release(static_cast<std::uint32_t>(LaneState::kClosed));  // [lane closed]
+    words().state.store_release(LaneState::kClosed);  // [lane closed]
     cursor_ = end_ = nullptr;
   }
 
@@ -138,7 +138,7 @@ class LaneWriter {
     epoch_ = words.epoch.load_own() + 1;
     words.epoch.store_relaxed(epoch_);
     words.open_page_index.store_relaxed(~std::uint64_t{0});
-    words.state.store_release(static_cast<std::uint32_t>(LaneState::kOpen));  // [lane opened]
+    words.state.store_release(LaneState::kOpen);  // [lane opened]
   }
 
   // With no page the cursor is at its end, which is not null.

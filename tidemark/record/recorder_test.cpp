@@ -44,7 +44,7 @@ TEST_F(RecorderTest, ADisabledRecorderRefusesAndCountsNothing) {
   recorder.close();
   SoloBlock block;
   EXPECT_EQ(recorder.write_many(block, 10, span_of), 0u);
-  EXPECT_EQ(region_.words(0).state.load_own(), static_cast<std::uint32_t>(LaneState::kUnopened));
+  EXPECT_EQ(region_.words(0).state.load_own(), LaneState::kUnopened);
   EXPECT_EQ(region_.words(0).attempted.load_own(), 0u);
 }
 
@@ -126,7 +126,7 @@ TEST_F(RecorderTest, CloseIsFinal) {
   SpanRecorder recorder(&region_.view(), 0);
   EXPECT_EQ(write(recorder, 0, 2), 2u);
   recorder.close();
-  EXPECT_EQ(region_.words(0).state.load_own(), static_cast<std::uint32_t>(LaneState::kClosed));
+  EXPECT_EQ(region_.words(0).state.load_own(), LaneState::kClosed);
   EXPECT_FALSE(recorder.enabled());
   EXPECT_EQ(write(recorder, 2, 10), 0u);
   recorder.flush();
@@ -141,7 +141,7 @@ TEST_F(RecorderTest, AReopenedLaneContinuesItsNumbersInANewEpoch) {
   for (PageIndex page = 0; page < 4; ++page) region_.hand(0, page);
   for (std::uint32_t epoch = 1; epoch <= 3; ++epoch) {
     SpanRecorder recorder(&region_.view(), 0);
-    EXPECT_EQ(region_.words(0).state.load_own(), static_cast<std::uint32_t>(LaneState::kOpen));
+    EXPECT_EQ(region_.words(0).state.load_own(), LaneState::kOpen);
     EXPECT_EQ(write(recorder, (epoch - 1) * 4, 4), 4u);
     recorder.close();
     const auto page = region_.take(0);

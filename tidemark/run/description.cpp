@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 #include "tidemark/run/identity_json.h"
 #include "tidemark/run/json.h"
@@ -12,26 +13,17 @@
 namespace tidemark {
 namespace {
 
-const char* to_text(FieldType type) {
-  switch (type) {
-    case FieldType::kU8:
-      return "u8";
-    case FieldType::kU16:
-      return "u16";
-    case FieldType::kU32:
-      return "u32";
-    case FieldType::kU48:
-      return "u48";
-    case FieldType::kU64:
-      return "u64";
-    case FieldType::kI64:
-      return "i64";
-    case FieldType::kTicks48:
-      return "ticks48";
-    case FieldType::kHash64:
-      return "name_hash";
+void put_fields(JsonWriter& json, std::string_view key, std::span<const Field> fields) {
+  put_key(json, key);
+  json.StartArray();
+  for (const auto& field : fields) {
+    json.StartObject();
+    put(json, "name", std::string_view(field.name));
+    put(json, "type", to_text(field.type));
+    put(json, "offset", static_cast<std::uint32_t>(field.offset));
+    json.EndObject();
   }
-  return "unknown";
+  json.EndArray();
 }
 
 void put_streams(JsonWriter& json) {
@@ -42,16 +34,21 @@ void put_streams(JsonWriter& json) {
     put(json, "id", static_cast<std::uint32_t>(stream.id));
     put(json, "name", stream.name);
     put(json, "record_bytes", stream.record_bytes);
-    put_key(json, "fields");
+    put_key(json, "kinds");
     json.StartArray();
-    for (const auto& field : stream.fields) {
+    for (const auto& kind : stream.kinds) {
       json.StartObject();
-      put(json, "name", std::string_view(field.name));
-      put(json, "type", std::string_view(to_text(field.type)));
-      put(json, "offset", static_cast<std::uint32_t>(field.offset));
+      put(json, "name", std::string_view(kind.name));
+      put_key(json, "when");
+      json.StartObject();
+      for (const auto& is : kind.when)
+        if (is.field.name != nullptr) put(json, is.field.name, is.value);
+      json.EndObject();
+      put_fields(json, "fields", kind.fields);
       json.EndObject();
     }
     json.EndArray();
+    if (!stream.trailer.empty()) put_fields(json, "trailer", stream.trailer);
     json.EndObject();
   }
   json.EndArray();
@@ -74,6 +71,10 @@ void put_lanes(JsonWriter& json, const std::vector<LanePlan>& lanes) {
   json.EndArray();
 }
 
+const char* level_key(const StreamInfo& stream) {
+  return stream.id == StreamId::kSwimlane ? "swimlane_level" : stream.name.data();
+}
+
 void put_runtime(JsonWriter& json, const RuntimeConfig& config) {
   put_key(json, "task_runtime");
   json.StartObject();
@@ -82,10 +83,8 @@ void put_runtime(JsonWriter& json, const RuntimeConfig& config) {
   put(json, "tensormap_pool", config.tensormap_entries);
   put(json, "track_war", config.track_war);
   put(json, "build", static_cast<std::uint32_t>(config.build));
-  put(json, "swimlane_level", config.streams.swimlane_level);
-  put(json, "edges", config.streams.edges);
-  put(json, "scopes", config.streams.scopes);
-  put(json, "dump", config.streams.dump);
+  for (const auto& stream : kStreams)
+    if (stream.level_max > 0) put(json, level_key(stream), config.streams[stream.id]);
   put(json, "dump_level", static_cast<std::uint32_t>(config.dump.level));
   put_key(json, "rings");
   json.StartArray();
@@ -119,10 +118,9 @@ std::optional<RuntimeConfig> parse_runtime(const rapidjson::Value& document) {
   config.tensormap_entries = number("tensormap_pool");
   config.track_war = number("track_war");
   config.build = static_cast<BuildKind>(std::min(number("build"), 2u));
-  config.streams = {.swimlane_level = std::min(number("swimlane_level"), kSwimlaneLevelMax),
-                    .edges = std::min(number("edges"), 1u),
-                    .scopes = std::min(number("scopes"), 1u),
-                    .dump = std::min(number("dump"), 1u)};
+  for (const auto& stream : kStreams)
+    if (stream.level_max > 0)
+      config.streams[stream.id] = std::min(number(level_key(stream)), stream.level_max);
   config.dump.level = static_cast<DumpLevel>(std::min(number("dump_level"), 4u));
   const auto* rings = get_member(*value, "rings");
   if (rings == nullptr || !rings->IsArray() || rings->Size() != kRingCount) return std::nullopt;
@@ -149,14 +147,14 @@ Expected<rapidjson::Document> parse(CaptureReader& reader, const IndexEntry& chu
 LanePlan parse_lane(const rapidjson::Value& value, std::uint32_t page_bytes) {
   LanePlan lane{};
   lane.reserved_first_page = kNoPageIndex;
-  lane.stream = static_cast<std::uint16_t>(get_u64(value, "stream"));
-  lane.overflow = static_cast<std::uint16_t>(get_u64(value, "policy"));
+  lane.stream = static_cast<StreamId>(get_u64(value, "stream"));
+  lane.overflow = static_cast<Overflow>(get_u64(value, "policy"));
   const std::uint64_t record_bytes = get_u64(value, "record_bytes");
-  const StreamInfo* stream = find_stream(static_cast<StreamId>(lane.stream));
+  const StreamInfo* stream = find_stream(lane.stream);
   const bool sane = stream != nullptr && record_bytes % kQuantumBytes == 0 &&
                     record_bytes < page_bytes && record_bytes >= stream->record_bytes &&
                     (record_bytes == 0) == (stream->record_bytes == 0);
-  if (!sane) lane.stream = 0;
+  if (!sane) lane.stream = StreamId::kNone;
   lane.record_bytes = sane ? static_cast<std::uint32_t>(record_bytes) : 0;
   lane.unit = static_cast<std::uint32_t>(get_u64(value, "unit"));
   std::strncpy(lane.producer, get_text(value, "producer").c_str(), kProducerTextBytes - 1);
@@ -175,6 +173,7 @@ std::string describe_capture(const CaptureDescription& description) {
   const RunReport& run = description.run;
   json.StartObject();
   put(json, "format", std::string_view("tidemark capture"));
+  put(json, "format_minor", static_cast<std::uint32_t>(kFormatMinor));
   put_what_ran(json, run);
   put_place(json, run);
   put(json, "ticks_per_second", run.ticks_per_second);
@@ -193,7 +192,7 @@ std::string describe_capture(const CaptureDescription& description) {
 Expected<CaptureDescription> read_description(CaptureReader& reader) {
   const auto& chunks = reader.chunks();
   const auto found = std::find_if(chunks.begin(), chunks.end(), [](const IndexEntry& chunk) {
-    return chunk.type == static_cast<std::uint16_t>(ChunkType::kDescription);
+    return chunk.type == ChunkType::kDescription;
   });
   if (found == chunks.end() && reader.claimed_format() != 0)
     return failure(ErrorKind::kUsage,
@@ -255,7 +254,7 @@ RunClock read_clock(CaptureReader& reader) {
   RunClock clock;
   std::uint64_t newest = 0;
   for (const auto& chunk : reader.chunks()) {
-    if (chunk.type != static_cast<std::uint16_t>(ChunkType::kClock)) continue;
+    if (chunk.type != ChunkType::kClock) continue;
     const auto document = parse(reader, chunk);
     if (!document) continue;
     clock.launch_ticks = std::max(clock.launch_ticks, get_decimal(*document, "launch_ticks"));
@@ -288,7 +287,7 @@ std::string describe_names(const NameTexts& names) {
 NameTexts read_names(CaptureReader& reader) {
   NameTexts names;
   for (const auto& chunk : reader.chunks()) {
-    if (chunk.type != static_cast<std::uint16_t>(ChunkType::kNames)) continue;
+    if (chunk.type != ChunkType::kNames) continue;
     const auto document = parse(reader, chunk);
     if (!document) continue;
     for (const auto& member : document->GetObject())

@@ -11,7 +11,7 @@
 
 #include "tidemark/capture/capture_reader.h"
 #include "tidemark/run/run_report.h"
-#include "tidemark/runtime/runtime_config.h"
+#include "tidemark/schema/runtime_config.h"
 #include "tidemark/transport/lane.h"
 
 namespace tidemark {

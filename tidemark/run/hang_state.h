@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "tidemark/run/run_report.h"
-#include "tidemark/runtime/runtime_config.h"
-#include "tidemark/runtime/task_slot.h"
-#include "tidemark/runtime/unit_image.h"
+#include "tidemark/schema/hang_class.h"
+#include "tidemark/schema/runtime_config.h"
+#include "tidemark/schema/task_limits.h"
+#include "tidemark/schema/task_shape.h"
+#include "tidemark/schema/unit_counts.h"
+#include "tidemark/schema/unit_image.h"
 
 namespace tidemark {
 

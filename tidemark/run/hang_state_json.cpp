@@ -16,11 +16,12 @@ constexpr std::uint64_t kUnitsMax = 1u << 16;  // more than any device has
 void put_line(Json& json, const UnitImage& line) {
   json.StartArray();
   for (const std::uint64_t value :
-       {std::uint64_t{line.state}, std::uint64_t{line.kernel}, line.task_id, line.since_ticks,
-        line.count, std::uint64_t{line.block}, std::uint64_t{line.waits_for},
-        std::uint64_t{line.recorder_waiting}, line.recorder_since_ticks, line.recorder_waited_ticks,
-        line.recorder_pages, line.waited_before_ticks, line.loops, line.left_since_ticks,
-        std::uint64_t{line.left_state}})
+       {static_cast<std::uint64_t>(line.state), std::uint64_t{line.kernel}, line.task_id,
+        line.since_ticks, line.count, std::uint64_t{line.block},
+        static_cast<std::uint64_t>(line.waits_for), std::uint64_t{line.recorder_waiting},
+        line.recorder_since_ticks, line.recorder_waited_ticks, line.recorder_pages,
+        line.waited_before_ticks, line.loops, line.left_since_ticks,
+        static_cast<std::uint64_t>(line.left_state)})
     json.Uint64(value);
   json.EndArray();
 }
@@ -34,13 +35,13 @@ std::uint32_t word_at(const rapidjson::Value& row, rapidjson::SizeType index) {
 
 UnitImage line_of(const rapidjson::Value& row) {
   UnitImage line{};
-  line.state = word_at(row, 0);
+  line.state = static_cast<UnitState>(word_at(row, 0));
   line.kernel = word_at(row, 1);
   line.task_id = number_at(row, 2);
   line.since_ticks = number_at(row, 3);
   line.count = number_at(row, 4);
   line.block = word_at(row, 5);
-  line.waits_for = word_at(row, 6);
+  line.waits_for = static_cast<Resource>(word_at(row, 6));
   line.recorder_waiting = word_at(row, 7);
   line.recorder_since_ticks = number_at(row, 8);
   line.recorder_waited_ticks = number_at(row, 9);
@@ -48,7 +49,7 @@ UnitImage line_of(const rapidjson::Value& row) {
   line.waited_before_ticks = number_at(row, 11);
   line.loops = number_at(row, 12);
   line.left_since_ticks = number_at(row, 13);
-  line.left_state = word_at(row, 14);
+  line.left_state = static_cast<UnitState>(word_at(row, 14));
   return line;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tidemark/run/task_text.h"
+#include "tidemark/schema/resource.h"
 
 namespace tidemark {
 namespace {
@@ -79,13 +80,11 @@ std::string circle_text(const HangState& state) {
 }  // namespace
 
 UnitState doing(const UnitImage& line) {
-  const auto state = static_cast<UnitState>(line.state);
-  return state == UnitState::kLeft ? static_cast<UnitState>(line.left_state) : state;
+  return line.state == UnitState::kLeft ? line.left_state : line.state;
 }
 
 std::uint64_t doing_since_ticks(const UnitImage& line) {
-  return static_cast<UnitState>(line.state) == UnitState::kLeft ? line.left_since_ticks
-                                                                : line.since_ticks;
+  return line.state == UnitState::kLeft ? line.left_since_ticks : line.since_ticks;
 }
 
 std::uint64_t ns_of(const HangState& state, std::uint64_t ticks) {
@@ -178,8 +177,7 @@ std::vector<std::uint64_t> stuck_tasks(const HangState& state) {
   for (std::uint32_t core = 0; core < state.units.cores; ++core) {
     const std::uint32_t unit = state.units.core(core);
     if (unit >= state.lines.size()) break;
-    if (is_running(state.lines[unit]) &&
-        static_cast<UnitState>(state.lines[unit].state) != UnitState::kLeft)
+    if (is_running(state.lines[unit]) && state.lines[unit].state != UnitState::kLeft)
       running.emplace_back(state.lines[unit].since_ticks, state.lines[unit].task_id);
   }
   std::sort(running.begin(), running.end());
@@ -196,11 +194,10 @@ std::string orchestrator_text(const HangState& state) {
   if (state.lines.empty() || state.orchestration_done) return {};
   const UnitImage& line = state.lines[0];
   if (doing(line) != UnitState::kWaiting) return {};
-  const auto resource = static_cast<Resource>(std::min(line.waits_for, kResourceCount - 1));
+  const Resource resource = line.waits_for;
   if (resource == Resource::kNone) return "the orchestrator waits for an element of a tensor";
   if (resource == Resource::kTensorMap) return "the orchestrator is blocked on the tensor map";
-  return fmt::format("the orchestrator is blocked on ring {}'s {}", line.block,
-                     resource_name(resource));
+  return fmt::format("the orchestrator is blocked on ring {}'s {}", line.block, to_text(resource));
 }
 
 std::string hang_sentence(const HangState& state) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tidemark/run/hang_state.h"
+#include "tidemark/schema/unit_state.h"
 
 namespace tidemark {
 

@@ -4,25 +4,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tidemark/schema/graph_record.h"
-#include "tidemark/schema/stream_registry.h"
+#include "tidemark/schema/ticks48.h"
 
 namespace tidemark {
 
-RecordCursor::RecordCursor(PageCursor pages) : pages_(std::move(pages)) {
-  const StreamInfo* stream = find_stream(static_cast<StreamId>(pages_.plan().stream));
-  if (stream == nullptr) return;
-  for (const Field& field : stream->fields)
-    if (field.type == FieldType::kTicks48) time_word_ = field.offset / 8;
-  if (stream->id == StreamId::kEdges) time_word_ = 1;  // where its tasks have it
-}
-
-// Of the records of a task graph only those of tasks have one.
-bool RecordCursor::has_time() const {
-  return time_word_ != kNoTime &&
-         (pages_.plan().stream != static_cast<std::uint16_t>(StreamId::kEdges) ||
-          graph_record_kind(words_) == GraphRecordKind::kTask);
-}
+RecordCursor::RecordCursor(PageCursor pages)
+    : pages_(std::move(pages)), stream_(find_stream(pages_.plan().stream)) {}
 
 bool RecordCursor::next_page() {
   while (pages_.next()) {
@@ -47,7 +34,8 @@ bool RecordCursor::next() {
       if (judge_record(record, header.record_bytes, header.generation) != RecordState::kWhole)
         continue;
       std::memcpy(words_, record, std::min<std::size_t>(header.record_bytes, sizeof(words_)));
-      if (has_time()) written_ticks_ = full_ticks(words_[time_word_], written_ticks_);
+      kind_ = stream_ == nullptr ? nullptr : stream_->kind_of(words_);
+      if (has_time()) written_ticks_ = full_ticks(words_[kind_->time_word], written_ticks_);
       return true;
     }
   } while (next_page());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tidemark/capture/page_cursor.h"
+#include "tidemark/schema/stream_registry.h"
 
 namespace tidemark {
 
@@ -24,6 +25,9 @@ class RecordCursor {
   // When it was written: its own time, or the end of its span. What has no time keeps that of the
   // record before.
   [[nodiscard]] std::uint64_t written_ticks() const { return written_ticks_; }
+  [[nodiscard]] bool has_time() const {
+    return kind_ != nullptr && kind_->time_word != RecordKind::kNoTime;
+  }
   // As what it is.
   template <class R>
   [[nodiscard]] R as() const {
@@ -36,16 +40,15 @@ class RecordCursor {
 
  private:
   bool next_page();
-  [[nodiscard]] bool has_time() const;
 
   PageCursor pages_;
   std::vector<unsigned char> payload_;
   std::uint64_t slot_ = 0;
   std::uint64_t slots_ = 0;
   std::uint64_t number_ = 0;
-  std::uint32_t time_word_ = kNoTime;  // of the last time in a record of the lane's stream
+  const StreamInfo* stream_;  // null: not known
+  const RecordKind* kind_ = nullptr;
   std::uint64_t written_ticks_ = 0;
-  static constexpr std::uint32_t kNoTime = ~0u;
   std::uint64_t words_[kRecordWordsMax] = {};
 };
 

@@ -10,7 +10,7 @@ namespace tidemark {
 namespace {
 
 const char* state_text(const LaneWordsImage& words, const LaneCounts& counts) {
-  switch (static_cast<LaneState>(words.state)) {
+  switch (words.state) {
     case LaneState::kUnopened:
       return "unknown";
     case LaneState::kOpen:
@@ -25,12 +25,12 @@ const char* state_text(const LaneWordsImage& words, const LaneCounts& counts) {
 
 LaneReport report_lane(LaneIndex lane, const LanePlan& plan, const LaneWordsImage& words,
                        const LaneCounts& counts) {
-  const StreamInfo* stream = find_stream(static_cast<StreamId>(plan.stream));
+  const StreamInfo* stream = find_stream(plan.stream);
   return {.lane = lane,
           .stream = stream == nullptr ? "" : std::string(stream->name),
           .producer = plain_text({plan.producer, ::strnlen(plan.producer, kProducerTextBytes)}),
           .state = state_text(words, counts),
-          .policy = to_text(static_cast<Overflow>(plan.overflow)),
+          .policy = std::string(to_text(plan.overflow)),
           .counts = counts};
 }
 

@@ -44,7 +44,8 @@ Expected<RunCapture> RunCapture::open(const std::string& directory) {
   run.lanes_ = run.description_.lanes;
   const auto records = read_lane_records(run.reader_);
   for (std::size_t i = 0; i < run.lanes_.size() && i < records.size(); ++i)
-    if (run.lanes_[i].stream == 0 && is_known_lane(records[i].plan, page_bytes - kPageHeaderBytes))
+    if (run.lanes_[i].stream == StreamId::kNone &&
+        is_known_lane(records[i].plan, page_bytes - kPageHeaderBytes))
       run.lanes_[i] = records[i].plan;
   for (LanePlan& lane : run.lanes_) clean_producer(lane);
   run.pages_.resize(run.lanes_.size());
@@ -60,7 +61,7 @@ bool RunCapture::fatal() const {
 std::vector<LaneIndex> RunCapture::lanes_of(StreamId stream) const {
   std::vector<LaneIndex> found;
   for (LaneIndex lane = 0; lane < lanes_.size(); ++lane)
-    if (lanes_[lane].stream == static_cast<std::uint16_t>(stream)) found.push_back(lane);
+    if (lanes_[lane].stream == stream) found.push_back(lane);
   return found;
 }
 
@@ -161,7 +162,7 @@ std::optional<HangState> RunCapture::hang() {
 void RunCapture::for_each_snapshot(
     const std::function<void(std::span<const unsigned char>, std::uint32_t)>& fn) {
   for (const IndexEntry& chunk : reader_.chunks()) {
-    if (chunk.type != static_cast<std::uint16_t>(ChunkType::kSnapshot)) continue;
+    if (chunk.type != ChunkType::kSnapshot) continue;
     if (const auto bytes = reader_.read(chunk)) fn(*bytes, number_of(chunk));
   }
 }

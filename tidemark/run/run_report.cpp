@@ -145,34 +145,6 @@ void thin_anchors(std::vector<ClockSample>& anchors) {
 
 std::string run_id_text(std::uint64_t run_id) { return fmt::format("{:016x}", run_id); }
 
-const char* to_text(Overflow overflow) {
-  switch (overflow) {
-    case Overflow::kWait:
-      return "wait";
-    case Overflow::kDrop:
-      return "drop";
-    case Overflow::kKeepLast:
-      return "keep-last";
-  }
-  return "unknown";
-}
-
-const char* to_text(DropReason reason) {
-  switch (reason) {
-    case DropReason::kNoPage:
-      return "no_page";
-    case DropReason::kHostGone:
-      return "host_gone";
-    case DropReason::kAborted:
-      return "aborted";
-    case DropReason::kFileError:
-      return "file_error";
-    case DropReason::kDeviceLost:
-      return "device_lost";
-  }
-  return "unknown";
-}
-
 std::string to_json(const RunReport& report) {
   rapidjson::StringBuffer buffer;
   JsonWriter json(buffer);

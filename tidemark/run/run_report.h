@@ -147,7 +147,5 @@ inline constexpr std::size_t kAnchorsMax = 512;
 void thin_anchors(std::vector<ClockSample>& anchors);
 
 std::string run_id_text(std::uint64_t run_id);
-const char* to_text(Overflow overflow);
-const char* to_text(DropReason reason);
 
 }  // namespace tidemark

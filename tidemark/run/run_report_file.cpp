@@ -27,7 +27,7 @@ LaneCounts parse_counts(const rapidjson::Value& value) {
   counts.dropped = get_u64(value, "dropped");
   if (const auto* by = get_member(value, "dropped_by"); by != nullptr)
     for (std::size_t i = 0; i < kDropReasonCount; ++i)
-      counts.dropped_by[i] = get_u64(*by, to_text(static_cast<DropReason>(i)));
+      counts.dropped_by[i] = get_u64(*by, to_text(static_cast<DropReason>(i)).data());
   counts.overwritten = get_u64(value, "overwritten");
   counts.incomplete = get_u64(value, "incomplete");
   const std::uint64_t unaccounted = get_u64(value, "unaccounted");

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tidemark/runtime/runtime_status.h"
-#include "tidemark/runtime/task_id.h"
+#include "tidemark/schema/task_id.h"
+#include "tidemark/schema/task_limits.h"
 
 namespace tidemark {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "tidemark/base/check.h"
-#include "tidemark/runtime/tensor_ref.h"
+#include "tidemark/runtime/graph/tensor_ref.h"
 
 namespace tidemark {
 

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
+#include "tidemark/runtime/graph/site.h"
 #include "tidemark/runtime/runtime_layout.h"
-#include "tidemark/runtime/site.h"
 
 namespace tidemark {
 
@@ -14,7 +14,7 @@ struct ErrorDetails {
   ErrorCode code = ErrorCode::kNone;
   Resource resource = Resource::kNone;
   std::uint32_t ring = 0;
-  std::uint32_t arg = ~0u;
+  std::uint32_t arg = kNoArg;
   std::uint64_t used = 0;
   std::uint64_t capacity = 0;
   std::uint64_t requested = 0;
@@ -33,17 +33,16 @@ class ErrorLatch {
       : control_(control), status_(status) {}
 
   // pairs with [error latched]
-  TM_DEVICE bool set() const { return control_->error.load_acquire() != 0; }
+  TM_DEVICE bool set() const { return control_->error.load_acquire() != ErrorCode::kNone; }
   TM_DEVICE ErrorCode code() const {
-    return static_cast<ErrorCode>(control_->error.load_acquire());  // pairs with [error latched]
+    return control_->error.load_acquire();  // pairs with [error latched]
   }
 
   TM_DEVICE void latch(const ErrorDetails& details) {
-    std::uint32_t none = 0;
-    const auto code = static_cast<std::uint32_t>(details.code);
-    if (!control_->error.replace_acq_rel(none, code)) return;  // [error latched]
+    ErrorCode none = ErrorCode::kNone;
+    if (!control_->error.replace_acq_rel(none, details.code)) return;  // [error latched]
     LatchedError& error = status_->error;
-    error.resource.store_relaxed(static_cast<std::uint32_t>(details.resource));
+    error.resource.store_relaxed(details.resource);
     error.ring.store_relaxed(details.ring);
     error.arg.store_relaxed(details.arg);
     error.used.store_relaxed(details.used);
@@ -52,13 +51,13 @@ class ErrorLatch {
     error.task_id.store_relaxed(details.task_id);
     error.scope_line.store_relaxed(details.scope.line);
     error.submit_line.store_relaxed(details.submit.line);
-    error.hang_class.store_relaxed(static_cast<std::uint32_t>(details.hang));
+    error.hang_class.store_relaxed(details.hang);
     error.unit.store_relaxed(details.unit);
     copy_text(error.scope_file, details.scope.file);
     copy_text(error.submit_file, details.submit.file);
     copy_text(error.kernel, details.kernel);
     copy_text(error.text, details.text);
-    error.code.store_release(code);  // [error told]
+    error.code.store_release(details.code);  // [error told]
   }
 
   TM_DEVICE static void copy_text(char (&to)[kStatusTextBytes], const char* from) {

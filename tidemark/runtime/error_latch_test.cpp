@@ -39,8 +39,8 @@ TEST(ErrorLatch, KeepsTheFirstErrorWithItsDetails) {
   EXPECT_TRUE(latch.set());
   EXPECT_EQ(latch.code(), ErrorCode::kHeapRingDeadlock);
   const LatchedError& error = memory.status->error;
-  EXPECT_EQ(error.code.load_acquire(), 2u);
-  EXPECT_EQ(error.resource.load_relaxed(), static_cast<std::uint32_t>(Resource::kHeap));
+  EXPECT_EQ(error.code.load_acquire(), ErrorCode::kHeapRingDeadlock);
+  EXPECT_EQ(error.resource.load_relaxed(), Resource::kHeap);
   EXPECT_EQ(error.ring.load_relaxed(), 2u);
   EXPECT_EQ(error.arg.load_relaxed(), 5u);
   EXPECT_EQ(error.used.load_relaxed(), 1ull << 40);
@@ -84,10 +84,10 @@ TEST(ErrorLatch, OfManyThreadsOneWinsAndIsSeenWhole) {
                               .text = text.c_str()});
       });
     const LatchedError& error = memory.status->error;
-    std::uint32_t code = 0;
-    while ((code = error.code.load_acquire()) == 0) std::this_thread::yield();
+    ErrorCode code{};
+    while ((code = error.code.load_acquire()) == ErrorCode::kNone) std::this_thread::yield();
     // Read while the other threads are still at it.
-    const std::uint32_t winner = code - 1;
+    const std::uint32_t winner = static_cast<std::uint32_t>(code) - 1;
     const std::string text(10 + winner * 20, static_cast<char>('a' + winner));
     EXPECT_EQ(error.ring.load_relaxed(), winner);
     EXPECT_EQ(error.used.load_relaxed(), winner * 1000);
@@ -95,7 +95,7 @@ TEST(ErrorLatch, OfManyThreadsOneWinsAndIsSeenWhole) {
     EXPECT_EQ(error.text, text);
     for (auto& thread : threads) thread.join();
     EXPECT_EQ(error.code.load_acquire(), code);
-    EXPECT_EQ(memory.latch().code(), static_cast<ErrorCode>(code));
+    EXPECT_EQ(memory.latch().code(), code);
     EXPECT_EQ(error.text, text);
   }
 }

@@ -7,22 +7,12 @@
 #include <initializer_list>
 
 #include "tidemark/base/check.h"
-#include "tidemark/runtime/core_type.h"
-#include "tidemark/runtime/dtype.h"
+#include "tidemark/schema/access.h"
+#include "tidemark/schema/core_type.h"
+#include "tidemark/schema/dtype.h"
+#include "tidemark/schema/task_limits.h"
 
 namespace tidemark {
-
-inline constexpr std::uint32_t kTensorsMax = 32;  // arguments of one task
-inline constexpr std::uint32_t kScalarsMax = 16;
-
-// How a task uses a tensor.
-enum class Access : std::uint8_t {
-  kInput,
-  kOutput,          // the runtime allocates it
-  kOutputExisting,  // written whole, memory of somebody else
-  kInout,
-  kNoDep,  // waits for its creator only
-};
 
 enum class ArgRole : std::uint8_t { kIn, kOut, kInout, kScalar };
 

@@ -11,12 +11,13 @@
 
 #include "tidemark/base/align.h"
 #include "tidemark/runtime/entry_args.h"
+#include "tidemark/runtime/graph/tensor_map.h"
 #include "tidemark/runtime/kernel_info.h"
-#include "tidemark/runtime/mailbox.h"
-#include "tidemark/runtime/ready_queue.h"
-#include "tidemark/runtime/runtime_config.h"
+#include "tidemark/runtime/runtime_status.h"
 #include "tidemark/runtime/task_slot.h"
-#include "tidemark/runtime/tensor_map.h"
+#include "tidemark/runtime/units/mailbox.h"
+#include "tidemark/runtime/units/ready_queue.h"
+#include "tidemark/schema/runtime_config.h"
 
 namespace tidemark {
 
@@ -29,7 +30,7 @@ inline constexpr std::uint64_t kEntryAlign = 1024;
 // Words of the whole device.
 struct alignas(64) RuntimeControl {
   DeviceWord<std::uint64_t> completed;   // tasks
-  DeviceWord<std::uint32_t> error;       // ErrorCode; the first one stays
+  DeviceWord<ErrorCode> error;           // the first one stays
   DeviceWord<std::uint32_t> sync_owner;  // task whose blocks must start together, + 1
   alignas(64) DeviceWord<std::uint64_t> submitted;
   DeviceWord<std::uint32_t> orchestration_done;

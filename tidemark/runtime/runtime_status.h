@@ -3,86 +3,60 @@
 // error. It stands in the region, so it survives the device and can be read by another process.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <string_view>
 
-#include "tidemark/runtime/runtime_error.h"
+#include "tidemark/schema/error_code.h"
+#include "tidemark/schema/hang_class.h"
+#include "tidemark/schema/resource.h"
+#include "tidemark/schema/task_limits.h"
+#include "tidemark/schema/unit_counts.h"
+#include "tidemark/schema/unit_image.h"
+#include "tidemark/schema/unit_state.h"
 #include "tidemark/transport/lane.h"
 #include "tidemark/transport/shared_word.h"
 
 namespace tidemark {
 
-inline constexpr std::uint32_t kRingCount = 4;
 inline constexpr std::uint32_t kStatusTextBytes = 96;
 inline constexpr std::uint32_t kSiteFilesMax = 8;
-inline constexpr std::uint32_t kStatusKernelsMax = 64;
 inline constexpr std::uint32_t kStatusKernelBytes = 32;
-
-// What a unit is doing. Watchdogs subtract the waits that are not its own fault.
-enum class UnitState : std::uint32_t {
-  kNotStarted,
-  kIdle,
-  kBusy,     // worker: in a kernel; scheduler: in a round; orchestrator: in the program
-  kWaiting,  // orchestrator: for space, for a tensor, for the end
-  kCopying,  // worker: arguments, for the dump
-  kLeft,
-};
-inline constexpr std::uint32_t kUnitStateCount = 6;
-
-// What a run without progress is stopped by.
-enum class HangClass : std::uint32_t {
-  kNone,
-  kRunningStalled,       // a kernel runs past its time
-  kReadyAllIdle,         // there is something to do, and nobody does it
-  kDependencyDeadlock,   // tasks wait for each other
-  kOrchestratorStalled,  // the orchestration does not go on
-  kRecorderStalled,      // all is done, and a unit does not come to close its lanes
-};
-inline constexpr std::uint32_t kHangClassCount = 6;
-constexpr std::string_view hang_class_name(HangClass hang) {
-  constexpr std::string_view kNames[kHangClassCount] = {"none",
-                                                        "running stalled",
-                                                        "ready but all idle",
-                                                        "dependency deadlock",
-                                                        "orchestrator stalled",
-                                                        "recorder stalled"};
-  const auto index = static_cast<std::uint32_t>(hang);
-  return index < kHangClassCount ? kNames[index] : std::string_view("unknown");
-}
 
 // Writer: the unit. 128 bytes: a line of its own also where lines come in pairs.
 struct alignas(128) UnitProgress {
-  SharedWord<std::uint32_t> state;
+  SharedWord<UnitState> state;
   SharedWord<std::uint32_t> kernel;       // of the task
   SharedWord<std::uint64_t> task_id;      // worker: runs it; orchestrator: submitted it last
   SharedWord<std::uint64_t> since_ticks;  // in this state
   SharedWord<std::uint64_t> count;        // worker: parts run; scheduler: tasks completed
   SharedWord<std::uint32_t> block;        // orchestrator: the ring it waits for
-  SharedWord<std::uint32_t> waits_for;    // Resource, while waiting
+  SharedWord<Resource> waits_for;         // while waiting
   RecorderLine recorder;
   SharedWord<std::uint64_t> waited_before_ticks;  // for the recorder, when the state was entered
   SharedWord<std::uint64_t> loops;                // scheduler: rounds
   // What it was doing when it left, for who comes later.
   SharedWord<std::uint64_t> left_since_ticks;
-  SharedWord<std::uint32_t> left_state;
+  SharedWord<UnitState> left_state;
   SharedWord<std::uint32_t> reserved;
 };
-static_assert(sizeof(UnitProgress) == 128);
+static_assert(sizeof(UnitProgress) == 128 && sizeof(UnitImage) <= sizeof(UnitProgress));
+static_assert(offsetof(UnitImage, recorder_waiting) == offsetof(UnitProgress, recorder));
+static_assert(offsetof(UnitImage, loops) == offsetof(UnitProgress, loops));
 
 // Writer: the unit that latched the error, once; `code` is stored last.
 struct LatchedError {
-  SharedWord<std::uint32_t> code;
-  SharedWord<std::uint32_t> resource;
+  SharedWord<ErrorCode> code;
+  SharedWord<Resource> resource;
   SharedWord<std::uint32_t> ring;
-  SharedWord<std::uint32_t> arg;  // ~0: none
+  SharedWord<std::uint32_t> arg;  // kNoArg: none
   SharedWord<std::uint64_t> used;
   SharedWord<std::uint64_t> capacity;
   SharedWord<std::uint64_t> requested;
   SharedWord<std::uint64_t> task_id;
   SharedWord<std::uint32_t> scope_line;
   SharedWord<std::uint32_t> submit_line;
-  SharedWord<std::uint32_t> hang_class;  // HangClass, where the code is SCHEDULER_TIMEOUT
-  SharedWord<std::uint32_t> unit;        // that is stuck, or that latched it
+  SharedWord<HangClass> hang_class;  // where the code is SCHEDULER_TIMEOUT
+  SharedWord<std::uint32_t> unit;    // that is stuck, or that latched it
   char scope_file[kStatusTextBytes];
   char submit_file[kStatusTextBytes];
   char kernel[kStatusTextBytes];
@@ -102,7 +76,7 @@ struct BackpressureStatus {
   SharedWord<std::uint64_t> ticks;
   SharedWord<std::uint64_t> longest_ticks;
   SharedWord<std::uint32_t> ring;
-  SharedWord<std::uint32_t> resource;
+  SharedWord<Resource> resource;
   SharedWord<std::uint32_t> scope_line;
   SharedWord<std::uint32_t> waits;
   char scope_file[kStatusTextBytes];
@@ -118,7 +92,7 @@ struct RuntimeShape {
   SharedWord<std::uint64_t> core_count;
   SharedWord<std::uint64_t> timeout_ms;
   SharedWord<std::uint64_t> kernel_count;
-  char kernels[kStatusKernelsMax][kStatusKernelBytes];
+  char kernels[kKernelNumbersMax][kStatusKernelBytes];
 };
 
 struct RuntimeStatus {
@@ -142,18 +116,6 @@ struct RuntimeStatus {
   char site_files[kSiteFilesMax][kStatusTextBytes];
   RuntimeShape shape;
   // Behind it: one UnitProgress per orchestrator, scheduler and core, in this order.
-};
-
-// The units of a device, as lines of the status.
-struct UnitCounts {
-  std::uint32_t schedulers = 1;
-  std::uint32_t cores = 3;
-
-  TM_DEVICE constexpr std::uint32_t total() const { return 1 + schedulers + cores; }
-  TM_DEVICE constexpr std::uint32_t scheduler(std::uint32_t index) const { return 1 + index; }
-  TM_DEVICE constexpr std::uint32_t core(std::uint32_t index) const {
-    return 1 + schedulers + index;
-  }
 };
 
 inline constexpr std::uint64_t kUnitLinesOffset = (sizeof(RuntimeStatus) + 127) / 128 * 128;

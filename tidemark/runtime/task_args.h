@@ -7,9 +7,9 @@
 #include <type_traits>
 
 #include "tidemark/base/check.h"
-#include "tidemark/runtime/half.h"
 #include "tidemark/runtime/kernel_info.h"
 #include "tidemark/runtime/task_slot.h"
+#include "tidemark/schema/half.h"
 
 namespace tidemark {
 
@@ -97,7 +97,7 @@ class TaskArgs {
   TM_DEVICE T scalar(std::uint32_t index) const {
     static_assert(sizeof(T) <= 8);
     TM_CHECK(index < scalar_count_);
-    TM_CHECK(scalars_[index].dtype == static_cast<std::uint64_t>(dtype_of<T>()));
+    TM_CHECK(scalars_[index].dtype == dtype_of<T>());
     T value;
     ::memcpy(&value, &scalars_[index].value, sizeof(T));
     return value;

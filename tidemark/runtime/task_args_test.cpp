@@ -32,7 +32,7 @@ TensorView random_view(std::mt19937_64& random, std::uint64_t buffer) {
 // Positions in the buffer, in row-major order of the view.
 std::vector<std::uint64_t> gather(const TensorView& view) {
   std::vector<std::uint64_t> found;
-  std::uint64_t at[kTensorRankMax] = {};
+  std::uint64_t at[kRankMax] = {};
   for (std::uint64_t n = 0; n < view.element_count(); ++n) {
     std::uint64_t position = view.offset;
     for (std::uint32_t i = 0; i < view.shape.rank; ++i) position += at[i] * view.stride[i];
@@ -75,11 +75,11 @@ TEST(TaskArgs, ScalarsComeAsTheyWereGiven) {
   StoredScalar scalars[3] = {};
   const double given = -2.5;
   std::memcpy(&scalars[0].value, &given, sizeof(given));
-  scalars[0].dtype = static_cast<std::uint64_t>(DType::kFloat64);
+  scalars[0].dtype = DType::kFloat64;
   const std::int16_t small = -7;
   std::memcpy(&scalars[1].value, &small, sizeof(small));
-  scalars[1].dtype = static_cast<std::uint64_t>(DType::kInt16);
-  scalars[2] = {~std::uint64_t{0} - 5, static_cast<std::uint64_t>(DType::kUint64)};
+  scalars[1].dtype = DType::kInt16;
+  scalars[2] = {~std::uint64_t{0} - 5, DType::kUint64};
   const TaskArgs args(nullptr, nullptr, 0, scalars, 3);
   EXPECT_EQ(args.scalar<double>(0), -2.5);
   EXPECT_EQ(args.scalar<std::int16_t>(1), -7);
@@ -90,7 +90,7 @@ TEST(TaskArgs, ScalarsComeAsTheyWereGiven) {
 
 TEST(TaskArgsDeathTest, AnArgumentIsOnlyWhatItIs) {
   const StoredTensor stored{.view = TensorView::row_major(0, DType::kInt32, {1, {1}})};
-  const StoredScalar scalar{1, static_cast<std::uint64_t>(DType::kInt32)};
+  const StoredScalar scalar{1, DType::kInt32};
   const TaskArgs args(nullptr, &stored, 1, &scalar, 1);
   EXPECT_DEATH(args.tensor<float>(0), "dtype");
   EXPECT_DEATH(args.tensor<std::int32_t>(1), "index < tensor_count_");

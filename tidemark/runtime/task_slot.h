@@ -6,14 +6,16 @@
 #include <cstdint>
 
 #include "tidemark/runtime/device_word.h"
-#include "tidemark/runtime/task_id.h"
-#include "tidemark/runtime/tensor_view.h"
+#include "tidemark/runtime/tensor/tensor_view.h"
+#include "tidemark/schema/access.h"
+#include "tidemark/schema/dtype.h"
+#include "tidemark/schema/task_id.h"
+#include "tidemark/schema/task_limits.h"
+#include "tidemark/schema/task_shape.h"
 
 namespace tidemark {
 
 inline constexpr std::uint32_t kFaninInline = 64;
-inline constexpr std::uint16_t kNoKernel = 0xFFFF;
-inline constexpr std::uint32_t kKernelsMax = 3;  // of a mix: AIC, AIV0, AIV1
 
 // A slot by its ring and place: 2 + 29 bits. In a fanin list the top bit says whether the consumer
 // uses memory of the producer.
@@ -28,15 +30,6 @@ struct SlotRef {
   TM_DEVICE constexpr std::uint32_t ring() const { return value >> kPlaceBits & 3; }
   TM_DEVICE constexpr std::uint32_t place() const { return value & ((1u << kPlaceBits) - 1); }
 };
-
-// How a task is dispatched: by which ready queue.
-enum class TaskShape : std::uint8_t {
-  kAic,
-  kAiv,
-  kMix,
-  kDummy,  // no kernel: complete as soon as it is ready
-};
-inline constexpr std::uint32_t kTaskShapeCount = 4;
 
 enum class TaskState : std::uint32_t { kPending, kCompleted };
 
@@ -83,7 +76,7 @@ struct alignas(64) TaskSlot {
   DeviceWord<std::uint32_t> parts_left;   // (block, kernel) pairs not finished
   DeviceWord<std::uint32_t> next_block;   // not dispatched yet
   DeviceWord<std::uint32_t> released;     // consumers of its memory that are complete
-  DeviceWord<std::uint32_t> state;
+  DeviceWord<TaskState> state;
   // Writers: the cores that run its parts, where arguments are dumped.
   DeviceWord<std::uint32_t> dump_gate;  // 0: inputs not captured, 1: being captured, 2: captured
   DeviceWord<std::uint32_t> dump_left;  // parts that have not ended
@@ -97,17 +90,16 @@ static_assert(sizeof(TaskSlot) % 64 == 0);
 struct StoredTensor {
   TensorView view;
   std::uint64_t owner;  // task id, or kNoOwner
-  std::uint8_t access;
+  Access access;
   std::uint8_t output_index;
   std::uint8_t reserved[6];
 };
 
-inline constexpr std::uint64_t kNoOwner = ~std::uint64_t{0};
-
 struct StoredScalar {
   std::uint64_t value;
-  std::uint64_t dtype;
+  DType dtype;
 };
+static_assert(sizeof(StoredScalar) == 16);
 
 // A consumer in the list of a producer.
 struct DepEntry {

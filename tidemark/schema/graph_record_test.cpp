@@ -29,6 +29,11 @@ struct Stored {
   }
 };
 
+// Any value of its bits, also one without a name.
+template <class Enum>
+Enum any(std::mt19937_64& random) {
+  return static_cast<Enum>(random());
+}
 std::uint8_t byte(std::mt19937_64& random) { return static_cast<std::uint8_t>(random()); }
 std::uint16_t half_word(std::mt19937_64& random) { return static_cast<std::uint16_t>(random()); }
 std::uint32_t narrow(std::mt19937_64& random) { return static_cast<std::uint32_t>(random()); }
@@ -44,7 +49,7 @@ TEST(GraphTask, ComesBackAsItWasPackedWhateverTheStampsSay) {
                          .submit_line = narrow(random),
                          .kernels = {half_word(random), half_word(random), half_word(random)},
                          .submit_file = random(),
-                         .shape = byte(random),
+                         .shape = any<TaskShape>(random),
                          .tensor_count = byte(random),
                          .scalar_count = byte(random),
                          .at_once = byte(random)};
@@ -82,8 +87,8 @@ TEST(GraphArgument, ComesBackAsItWasPackedWhateverTheStampsSay) {
                                  .buffer = random(),
                                  .owner = random() % 4 == 0 ? ~std::uint64_t{0} : random(),
                                  .index = byte(random),
-                                 .access = byte(random),
-                                 .dtype = byte(random),
+                                 .access = any<Access>(random),
+                                 .dtype = any<DType>(random),
                                  .rank = byte(random),
                                  .output_index = byte(random)};
     const Stored stored(argument, random);
@@ -156,13 +161,14 @@ TEST(GraphDimensions, AreWideFromTheFirstNumberThatNeedsMoreThan32Bits) {
 TEST(GraphEdgeRecord, ComesBackAsItWasPackedWhateverTheStampsSay) {
   std::mt19937_64 random(36);
   for (int i = 0; i < 20'000 && !::testing::Test::HasFailure(); ++i) {
-    const GraphEdgeRecord edge{.producer = random(),
-                               .consumer = random(),
-                               .arg = random() % 4 == 0 ? kNoGraphArg : half_word(random),
-                               .producer_arg = random() % 4 == 0 ? kNoGraphArg : half_word(random),
-                               .source = byte(random),
-                               .overlap = byte(random),
-                               .satisfied = byte(random)};
+    const GraphEdgeRecord edge{
+        .producer = random(),
+        .consumer = random(),
+        .arg = random() % 4 == 0 ? std::uint16_t{kNoArg} : half_word(random),
+        .producer_arg = random() % 4 == 0 ? std::uint16_t{kNoArg} : half_word(random),
+        .source = any<EdgeSource>(random),
+        .overlap = any<ViewOverlap>(random),
+        .satisfied = byte(random)};
     const Stored stored(edge, random);
     ASSERT_EQ(graph_record_kind(stored.words), GraphRecordKind::kEdge);
     const GraphEdgeRecord back = GraphEdgeRecord::unpack(stored.words);

@@ -37,7 +37,7 @@ struct SchedulerPhase {
     words[2] = processed | std::uint64_t{pop_hit} << 32;
     words[3] = end_ticks & kTicks48Mask;
     words[4] = pop_miss | std::uint64_t{ready} << 32;
-    words[5] = static_cast<std::uint64_t>(kind);
+    words[5] = stored_bits(kind);
   }
   TM_DEVICE static SchedulerPhase unpack(const std::uint64_t* words, std::uint64_t near_ticks) {
     const std::uint64_t end_ticks = full_ticks(words[3], near_ticks);
@@ -69,7 +69,7 @@ struct SubmitSpan {
     words[2] = index;
     words[3] = end_ticks & kTicks48Mask;
     words[4] = heap_bytes;
-    words[5] = static_cast<std::uint64_t>(PhaseKind::kSubmit) | std::uint64_t{live_tasks} << 8;
+    words[5] = stored_bits(PhaseKind::kSubmit) | std::uint64_t{live_tasks} << 8;
   }
   TM_DEVICE static SubmitSpan unpack(const std::uint64_t* words, std::uint64_t near_ticks) {
     const std::uint64_t end_ticks = full_ticks(words[3], near_ticks);
@@ -87,13 +87,24 @@ TM_DEVICE constexpr PhaseKind phase_kind(const std::uint64_t* words) {
   return static_cast<PhaseKind>(words[5] & 0xFF);
 }
 
-// The scheduler's reading of words 0, 2 and 4 is given; a submit has task_id, index, heap bytes.
-inline constexpr Field kPhaseFields[] = {
-    {"loop_or_task_id", FieldType::kU64, 0}, {"begin", FieldType::kTicks48, 8},
-    {"processed", FieldType::kU32, 16},      {"pop_hit", FieldType::kU32, 20},
-    {"end", FieldType::kTicks48, 24},        {"pop_miss", FieldType::kU32, 32},
-    {"ready", FieldType::kU32, 36},          {"kind", FieldType::kU8, 40},
+inline constexpr Field kPhaseKind{"kind", FieldType::kU8, 40};
+
+inline constexpr Field kSchedulerPhaseFields[] = {
+    {"loop", FieldType::kU64, 0},       {"begin", FieldType::kTicks48, 8},
+    {"processed", FieldType::kU32, 16}, {"pop_hit", FieldType::kU32, 20},
+    {"end", FieldType::kTicks48, 24},   {"pop_miss", FieldType::kU32, 32},
+    {"ready", FieldType::kU32, 36},     kPhaseKind,
+};
+inline constexpr Field kSubmitFields[] = {
+    {"task_id", FieldType::kU64, 0},     {"begin", FieldType::kTicks48, 8},
+    {"index", FieldType::kU64, 16},      {"end", FieldType::kTicks48, 24},
+    {"heap_bytes", FieldType::kU64, 32}, kPhaseKind,
     {"live_tasks", FieldType::kU32, 41},
+};
+inline constexpr RecordKind kPhaseKinds[] = {
+    {"complete", kSchedulerPhaseFields, {kPhaseKind, stored_bits(PhaseKind::kComplete)}},
+    {"dispatch", kSchedulerPhaseFields, {kPhaseKind, stored_bits(PhaseKind::kDispatch)}},
+    {"submit", kSubmitFields, {kPhaseKind, stored_bits(PhaseKind::kSubmit)}},
 };
 
 }  // namespace tidemark

@@ -7,11 +7,10 @@
 
 #include "tidemark/schema/field.h"
 #include "tidemark/schema/stream_id.h"
+#include "tidemark/schema/task_limits.h"
 #include "tidemark/schema/ticks48.h"
 
 namespace tidemark {
-
-inline constexpr std::uint32_t kScopeRings = 4;
 
 // Heads and tails of one ring; they only grow.
 struct RingMarks {
@@ -23,12 +22,12 @@ struct RingMarks {
 
 // The most that was in use at once.
 struct ScopePeaks {
-  std::uint64_t heap_bytes[kScopeRings] = {};
-  std::uint32_t tasks[kScopeRings] = {};
-  std::uint32_t deps[kScopeRings] = {};
-  std::uint32_t fanin[kScopeRings] = {};
+  std::uint64_t heap_bytes[kRingCount] = {};
+  std::uint32_t tasks[kRingCount] = {};
+  std::uint32_t deps[kRingCount] = {};
+  std::uint32_t fanin[kRingCount] = {};
   std::uint32_t map_entries = 0;
-  std::uint64_t heap_request[kScopeRings] = {};  // the largest single one, in bytes
+  std::uint64_t heap_request[kRingCount] = {};  // the largest single one, in bytes
 };
 
 struct ScopeBoundary {
@@ -52,8 +51,8 @@ struct ScopeBoundary {
     const std::uint64_t mask = kTicks48Mask;
     words[0] = file;
     words[1] = time_ticks & mask;
-    words[2] = line | std::uint64_t{depth} << 32 | std::uint64_t{ring} << 48 |
-               static_cast<std::uint64_t>(phase) << 56;
+    words[2] =
+        line | std::uint64_t{depth} << 32 | std::uint64_t{ring} << 48 | stored_bits(phase) << 56;
     words[3] = serial;
     words[4] = marks.heap_tail;
     words[5] = marks.task_tail & mask;
@@ -65,7 +64,7 @@ struct ScopeBoundary {
     words[11] = marks.fanin_head & mask;
     words[12] = map_entries | std::uint64_t{peaks.map_entries} << 32;
     words[13] = 0;
-    for (std::uint32_t i = 0; i < kScopeRings; ++i) {
+    for (std::uint32_t i = 0; i < kRingCount; ++i) {
       words[14 + 2 * i] = peaks.heap_bytes[i];
       words[15 + 2 * i] = peaks.tasks[i];
     }
@@ -75,7 +74,7 @@ struct ScopeBoundary {
     }
     words[26] = peaks.fanin[1] | std::uint64_t{peaks.fanin[3]} << 32;
     words[27] = 0;
-    for (std::uint32_t i = 0; i < kScopeRings; ++i) words[28 + i] = peaks.heap_request[i] & mask;
+    for (std::uint32_t i = 0; i < kRingCount; ++i) words[28 + i] = peaks.heap_request[i] & mask;
   }
   TM_DEVICE static ScopeBoundary unpack(const std::uint64_t* words, std::uint64_t near_ticks) {
     ScopeBoundary made;
@@ -97,7 +96,7 @@ struct ScopeBoundary {
                   .fanin_head = words[11] & mask};
     made.map_entries = static_cast<std::uint32_t>(words[12]);
     made.peaks.map_entries = static_cast<std::uint32_t>(words[12] >> 32);
-    for (std::uint32_t i = 0; i < kScopeRings; ++i) {
+    for (std::uint32_t i = 0; i < kRingCount; ++i) {
       made.peaks.heap_bytes[i] = words[14 + 2 * i];
       made.peaks.tasks[i] = static_cast<std::uint32_t>(words[15 + 2 * i]);
     }
@@ -108,7 +107,7 @@ struct ScopeBoundary {
     }
     made.peaks.fanin[1] = static_cast<std::uint32_t>(words[26]);
     made.peaks.fanin[3] = static_cast<std::uint32_t>(words[26] >> 32);
-    for (std::uint32_t i = 0; i < kScopeRings; ++i)
+    for (std::uint32_t i = 0; i < kRingCount; ++i)
       made.peaks.heap_request[i] = words[28 + i] & mask;
     return made;
   }
@@ -153,5 +152,6 @@ inline constexpr Field kScopeFields[] = {
     {"heap_request_2", FieldType::kU48, 240},
     {"heap_request_3", FieldType::kU48, 248},
 };
+inline constexpr RecordKind kScopeKinds[] = {{"boundary", kScopeFields}};
 
 }  // namespace tidemark

@@ -2,7 +2,6 @@
 // The stored form of a scope's begin or end: every field comes back, the stamps' bits stay free.
 #include "tidemark/schema/scope_boundary.h"
 
-#include <cstring>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -34,7 +33,7 @@ ScopeBoundary random_boundary(std::mt19937_64& random, std::uint64_t near_ticks)
                 .dep_head = random(),
                 .fanin_tail = bits48(random),
                 .fanin_head = bits48(random)};
-  for (std::uint32_t ring = 0; ring < kScopeRings; ++ring) {
+  for (std::uint32_t ring = 0; ring < kRingCount; ++ring) {
     made.peaks.heap_bytes[ring] = random();
     made.peaks.tasks[ring] = bits32(random);
     made.peaks.deps[ring] = bits32(random);
@@ -57,7 +56,7 @@ void expect_equal(const RingMarks& back, const RingMarks& marks) {
 }
 
 void expect_equal(const ScopePeaks& back, const ScopePeaks& peaks) {
-  for (std::uint32_t ring = 0; ring < kScopeRings; ++ring) {
+  for (std::uint32_t ring = 0; ring < kRingCount; ++ring) {
     EXPECT_EQ(back.heap_bytes[ring], peaks.heap_bytes[ring]) << "ring " << ring;
     EXPECT_EQ(back.tasks[ring], peaks.tasks[ring]) << "ring " << ring;
     EXPECT_EQ(back.deps[ring], peaks.deps[ring]) << "ring " << ring;
@@ -150,16 +149,8 @@ TEST(ScopeBoundary, FieldsStandWhereTheRegistrySays) {
                                   peaks.heap_request[2],
                                   peaks.heap_request[3]};
   std::size_t index = 0;
-  for (const Field& field : kScopeFields) {
-    std::size_t bytes = 8;
-    if (field.type == FieldType::kU8) bytes = 1;
-    if (field.type == FieldType::kU16) bytes = 2;
-    if (field.type == FieldType::kU32) bytes = 4;
-    if (field.type == FieldType::kTicks48 || field.type == FieldType::kU48) bytes = 6;
-    std::uint64_t stored = 0;
-    std::memcpy(&stored, reinterpret_cast<const unsigned char*>(words) + field.offset, bytes);
-    EXPECT_EQ(stored, values[index++]) << field.name;
-  }
+  for (const Field& field : kScopeFields)
+    EXPECT_EQ(field.read(words), values[index++]) << field.name;
   EXPECT_EQ(index, std::size(values));
 }
 

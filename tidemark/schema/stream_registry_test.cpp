@@ -2,6 +2,7 @@
 // The registry finds a stream by number and by name, and knows nothing else.
 #include "tidemark/schema/stream_registry.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -34,21 +35,45 @@ TEST(StreamRegistry, NumbersAndNamesAreUnique) {
   }
 }
 
-TEST(StreamRegistry, FieldsOfAStreamDoNotOverlapOrReachAStamp) {
-  for (const StreamInfo& stream : kStreams) {
-    std::set<std::uint32_t> taken;
-    for (const Field& field : stream.fields) {
-      std::uint32_t bytes = 8;
-      if (field.type == FieldType::kU8) bytes = 1;
-      if (field.type == FieldType::kU16) bytes = 2;
-      if (field.type == FieldType::kU32) bytes = 4;
-      if (field.type == FieldType::kTicks48 || field.type == FieldType::kU48) bytes = 6;
-      for (std::uint32_t at = field.offset; at < field.offset + bytes; ++at) {
-        EXPECT_TRUE(taken.insert(at).second) << stream.name << "." << field.name;
-        EXPECT_LT(at % kQuantumBytes, kStampOffset) << stream.name << "." << field.name;
-        EXPECT_LT(at, stream.record_bytes) << stream.name << "." << field.name;
+TEST(StreamRegistry, FieldsOfAKindDoNotOverlapOrReachAStamp) {
+  for (const StreamInfo& stream : kStreams)
+    for (const RecordKind& kind : stream.kinds) {
+      std::set<std::uint32_t> taken;
+      std::set<std::string_view> names;
+      for (const Field& field : kind.fields) {
+        SCOPED_TRACE(std::string(stream.name) + "." + kind.name + "." + field.name);
+        EXPECT_TRUE(names.insert(field.name).second);
+        const std::uint32_t end = field.offset + info_of(field.type).bytes;
+        for (std::uint32_t at = field.offset; at < end; ++at) {
+          EXPECT_TRUE(taken.insert(at).second);
+          if (stream.record_bytes == 0) continue;
+          EXPECT_LT(at % kQuantumBytes, kStampOffset);
+          EXPECT_LT(at, stream.record_bytes);
+        }
       }
     }
+}
+
+// A reader that has only the description finds the kind of every record by its fields.
+TEST(StreamRegistry, KindsOfAStreamAreToldApartByFieldsThatTheyHave) {
+  for (const StreamInfo& stream : kStreams) {
+    ASSERT_FALSE(stream.kinds.empty()) << stream.name;
+    std::set<std::string> conditions;
+    for (const RecordKind& kind : stream.kinds) {
+      std::string condition;
+      for (const FieldIs& is : kind.when) {
+        if (is.field.name == nullptr) continue;
+        condition += is.field.name + std::to_string(is.value);
+        EXPECT_TRUE(std::any_of(kind.fields.begin(), kind.fields.end(),
+                                [&](const Field& field) {
+                                  return field.name == is.field.name &&
+                                         field.offset == is.field.offset;
+                                }))
+            << stream.name << "." << kind.name;
+      }
+      EXPECT_TRUE(conditions.insert(condition).second) << stream.name << "." << kind.name;
+    }
+    EXPECT_TRUE(stream.kinds.size() == 1 || !conditions.contains("")) << stream.name;
   }
 }
 

@@ -45,5 +45,6 @@ inline constexpr Field kTaskSpanFields[] = {
     {"block", FieldType::kU32, 16},  {"kernel", FieldType::kU16, 20},
     {"core", FieldType::kU16, 22},   {"end", FieldType::kTicks48, 24},
 };
+inline constexpr RecordKind kTaskSpanKinds[] = {{"span", kTaskSpanFields}};
 
 }  // namespace tidemark

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "tidemark/schema/field.h"
 #include "tidemark/schema/stream_id.h"
@@ -12,6 +13,10 @@
 namespace tidemark {
 
 enum class EventKind : std::uint16_t { kMark = 1, kCounter = 2 };
+
+constexpr std::string_view to_text(EventKind kind) {
+  return kind == EventKind::kCounter ? "counter" : kind == EventKind::kMark ? "mark" : "unknown";
+}
 
 struct UserEvent {
   static constexpr StreamId kStream = StreamId::kEvents;
@@ -27,7 +32,7 @@ struct UserEvent {
     words[0] = name_hash;
     words[1] = time_ticks & kTicks48Mask;
     words[2] = static_cast<std::uint64_t>(value);
-    words[3] = static_cast<std::uint64_t>(kind) | std::uint64_t{unit} << 16;
+    words[3] = stored_bits(kind) | std::uint64_t{unit} << 16;
   }
   TM_DEVICE static UserEvent unpack(const std::uint64_t* words, std::uint64_t near_ticks) {
     return {.name_hash = words[0],
@@ -43,5 +48,6 @@ inline constexpr Field kUserEventFields[] = {
     {"value", FieldType::kI64, 16},  {"kind", FieldType::kU16, 24},
     {"unit", FieldType::kU16, 26},
 };
+inline constexpr RecordKind kUserEventKinds[] = {{"event", kUserEventFields}};
 
 }  // namespace tidemark

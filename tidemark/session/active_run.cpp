@@ -17,6 +17,7 @@
 #include "tidemark/run/hang_state.h"
 #include "tidemark/run/output_directory.h"
 #include "tidemark/run/report_lanes.h"
+#include "tidemark/runtime/runtime_status.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/calibrate.h"
 #include "tidemark/session/region_words.h"
@@ -44,7 +45,7 @@ RegionRequest region_request(const RunRequest& request, std::uint64_t run_id,
     region.status_bytes = status_bytes(request.launch.runtime->config.units());
   if (request.platform->transport == Transport::kPulled)
     region.pages_per_lane = kPagesPerLanePulled;
-  else if (request.launch.runtime && request.launch.runtime->config.streams.dump == 0) {
+  else if (request.launch.runtime && request.launch.runtime->config.streams[StreamId::kDump] == 0) {
     region.pages_per_lane = kPagesPerLaneOfTasks;
     region.pool_pages_min = kPoolPagesMinOfTasks;
   }
@@ -202,7 +203,7 @@ void ActiveRun::describe_runtime(const RuntimeConfig& config,
   port_.store(shape + offsetof(RuntimeShape, scheduler_count), config.scheduler_count);
   port_.store(shape + offsetof(RuntimeShape, core_count), config.core_count());
   port_.store(shape + offsetof(RuntimeShape, timeout_ms), config.task_timeout_ms);
-  const std::size_t count = std::min<std::size_t>(kernels.size(), kStatusKernelsMax);
+  const std::size_t count = std::min<std::size_t>(kernels.size(), kKernelNumbersMax);
   for (std::size_t i = 0; i < count; ++i) {
     char text[kStatusKernelBytes] = {};
     kernels[i].copy(text, sizeof(text) - 1);
@@ -308,9 +309,9 @@ void ActiveRun::collect(bool device_died, Producers producers) {
   keeps_region_ = kept_bytes_ > 0;
   const DrainStats drained = drainer_->stats();
   for (LaneIndex lane = 0; lane < plan_.lanes.size(); ++lane) {
-    if (plan_.lanes[lane].stream == 0) {
+    if (plan_.lanes[lane].stream == StreamId::kNone) {
       plan_.lanes[lane] = read_lane_plan(port_, plan_.layout, lane);
-      if (find_stream(static_cast<StreamId>(plan_.lanes[lane].stream)) == nullptr) continue;
+      if (find_stream(plan_.lanes[lane].stream) == nullptr) continue;
     }
     ledgers[lane].finish(leftovers_.words[lane]);
     if (device_died && keeps_pages_)

@@ -87,7 +87,7 @@ TEST_F(DescriptionTest, DeepButWellFormedNestingIsRead) {
   const auto read = describe(deep);
   ASSERT_TRUE(read);
   ASSERT_EQ(read->lanes.size(), 1u);
-  EXPECT_EQ(read->lanes[0].stream, 0u);
+  EXPECT_EQ(read->lanes[0].stream, StreamId::kNone);
 }
 
 TEST_F(DescriptionTest, MembersOfTheWrongTypeReadAsAbsent) {
@@ -101,7 +101,7 @@ TEST_F(DescriptionTest, MembersOfTheWrongTypeReadAsAbsent) {
   EXPECT_EQ(read->page_bytes, 0u);
   EXPECT_EQ(read->kernels, (std::vector<std::string>{"", "", "k"}));
   ASSERT_EQ(read->lanes.size(), 5u);
-  for (const auto& lane : read->lanes) EXPECT_EQ(lane.stream, 0u);
+  for (const auto& lane : read->lanes) EXPECT_EQ(lane.stream, StreamId::kNone);
   for (const char* wrong : {R"({"kernels":{},"lanes":{}})", R"({"kernels":1,"lanes":"x"})", "{}"}) {
     const auto empty = describe(wrong);
     ASSERT_TRUE(empty);
@@ -114,7 +114,7 @@ TEST_F(DescriptionTest, ALaneThatCannotBeIsNotBelieved) {
     const auto read = describe(fmt::format(
         R"({{"page_bytes":1024,"lanes":[{{"stream":1,"record_bytes":{}}}]}})", record_bytes));
     ASSERT_TRUE(read);
-    EXPECT_EQ(read->lanes[0].stream, 0u) << record_bytes;
+    EXPECT_EQ(read->lanes[0].stream, StreamId::kNone) << record_bytes;
     EXPECT_EQ(read->lanes[0].record_bytes, 0u) << record_bytes;
   }
   EXPECT_EQ(

@@ -3,12 +3,13 @@
 
 #include <cstring>
 
+#include "tidemark/runtime/runtime_status.h"
+#include "tidemark/schema/unit_state.h"
+
 namespace tidemark {
 namespace {
 
-bool is(const UnitImage& unit, UnitState state) {
-  return unit.state == static_cast<std::uint32_t>(state);
-}
+bool is(const UnitImage& unit, UnitState state) { return unit.state == state; }
 
 }  // namespace
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's watchdog: looks at the progress lines in the region and finds a unit that does not go
-// on although it should. The schedulers watch kernels themselves (runtime/scheduler_watchdog.h);
-// this one finds what they cannot: an orchestration or a scheduler that does not move, and kernels
-// whose scheduler does. Only change is judged, by the host's clock: nonsense in the region can
-// delay a finding, never cause one while something moves.
+// on although it should. The schedulers watch kernels themselves
+// (runtime/units/scheduler_watchdog.h); this one finds what they cannot: an orchestration or a
+// scheduler that does not move, and kernels whose scheduler does. Only change is judged, by the
+// host's clock: nonsense in the region can delay a finding, never cause one while something moves.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "tidemark/collect/region_port.h"
-#include "tidemark/runtime/unit_image.h"
+#include "tidemark/schema/hang_class.h"
+#include "tidemark/schema/unit_counts.h"
+#include "tidemark/schema/unit_image.h"
 
 namespace tidemark {
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/collect/testing/planned_region.h"
-#include "tidemark/runtime/unit_line.h"
+#include "tidemark/runtime/units/unit_line.h"
 
 namespace tidemark {
 namespace {
@@ -36,9 +36,7 @@ class HostWatchdogTest : public testing::Test {
                                              region_.plan().layout.status_offset);
   }
   UnitProgress& line(std::uint32_t unit) { return unit_lines(&status())[unit]; }
-  void set(std::uint32_t unit, UnitState state) {
-    line(unit).state.store_release(static_cast<std::uint32_t>(state));
-  }
+  void set(std::uint32_t unit, UnitState state) { line(unit).state.store_release(state); }
   void set_done() { status().orchestration_done.store_release(1); }
   template <class T>
   static void bump(SharedWord<T>& word) {
@@ -62,7 +60,7 @@ class HostWatchdogTest : public testing::Test {
   void expect_found(const std::optional<HangFinding>& found, HangClass hang, std::uint32_t unit,
                     std::uint64_t limit_ms) {
     ASSERT_TRUE(found);
-    EXPECT_EQ(hang_class_name(found->hang), hang_class_name(hang));
+    EXPECT_EQ(to_text(found->hang), to_text(hang));
     EXPECT_EQ(found->unit, unit);
     EXPECT_GT(found->idle_ms, limit_ms);
     EXPECT_LE(found->idle_ms, limit_ms + 20);
@@ -185,7 +183,7 @@ TEST_F(HostWatchdogTest, NeverFindsAnythingWithoutALimitOrWithoutARuntime) {
 
 TEST_F(HostWatchdogTest, TellsHowLongAnErrorIsLatched) {
   EXPECT_FALSE(watchdog_->latched_ms(5'000'000));
-  status().error.code.store_release(100);
+  status().error.code.store_release(ErrorCode::kSchedulerTimeout);
   EXPECT_EQ(watchdog_->latched_ms(7'000'000), 0u);
   EXPECT_EQ(watchdog_->latched_ms(1'007'000'000), 1000u);
 }

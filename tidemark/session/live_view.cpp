@@ -91,7 +91,7 @@ std::optional<LiveView> LiveRun::look() {
   std::map<std::uint16_t, LiveStream> streams;
   for (LaneIndex lane = 0; lane < layout.shape.max_lanes; ++lane) {
     const LanePlan plan = read_lane_plan(port_, layout, lane);
-    const StreamInfo* stream = find_stream(static_cast<StreamId>(plan.stream));
+    const StreamInfo* stream = find_stream(plan.stream);
     if (stream == nullptr) continue;
     LiveStream& sum = streams[plan.stream];
     sum.name = stream->name;
@@ -110,10 +110,10 @@ std::optional<LiveView> LiveRun::look() {
     const StatusImage image = read_status(port_, layout);
     const RuntimeShape& shape = image.status().shape;
     view.has_runtime = shape.core_count.load_relaxed() > 0;
-    view.error_code = image.status().error.code.load_relaxed();
+    view.error_code = static_cast<std::uint32_t>(image.status().error.code.load_relaxed());
     view.state = read_hang_state(port_, layout, config_of(shape), nullptr);
     const std::uint64_t kernels =
-        std::min<std::uint64_t>(shape.kernel_count.load_relaxed(), kStatusKernelsMax);
+        std::min<std::uint64_t>(shape.kernel_count.load_relaxed(), kKernelNumbersMax);
     for (std::uint64_t i = 0; i < kernels; ++i)
       view.state.kernels.push_back(status_text(shape.kernels[i]));
   }

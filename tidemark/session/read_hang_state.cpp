@@ -6,8 +6,8 @@
 #include <set>
 
 #include "tidemark/runtime/runtime_layout.h"
-#include "tidemark/runtime/tensor_stats.h"
-#include "tidemark/runtime/view_bounds.h"
+#include "tidemark/runtime/tensor/tensor_stats.h"
+#include "tidemark/runtime/tensor/view_bounds.h"
 #include "tidemark/session/read_view.h"
 #include "tidemark/session/status_image.h"
 
@@ -91,7 +91,7 @@ void read_tasks(SlotReader& slots, const RuntimeStatus& status, const RuntimeCon
     for (std::uint64_t i = 0; i < live; ++i) {
       TaskSlot slot;
       if (!slots.read(ring, at.head - live + i, slot)) return;
-      if (slot.state.load_relaxed() == static_cast<std::uint32_t>(TaskState::kCompleted)) continue;
+      if (slot.state.load_relaxed() == TaskState::kCompleted) continue;
       if (slot.id.ring() != ring) continue;  // not filled yet, or damaged
       if (state.tasks.size() == kTasksMax) {
         state.tasks_cut = true;
@@ -107,12 +107,6 @@ void read_tasks(SlotReader& slots, const RuntimeStatus& status, const RuntimeCon
       task.waiters = slots.waiters_of(slot);
     }
   }
-}
-
-bool is_written(std::uint8_t access) {
-  return access == static_cast<std::uint8_t>(Access::kOutput) ||
-         access == static_cast<std::uint8_t>(Access::kOutputExisting) ||
-         access == static_cast<std::uint8_t>(Access::kInout);
 }
 
 // Statistics of pieces of any size; TensorStats takes whole words.
@@ -141,10 +135,10 @@ std::optional<std::vector<unsigned char>> make_frame(DumpHeader& header, const S
                                                      const DeviceMemory& memory,
                                                      std::uint64_t limit) {
   const TensorView& view = tensor.view;
-  header.kind = static_cast<std::uint8_t>(DumpKind::kTensor);
-  header.stage = static_cast<std::uint8_t>(DumpStage::kAtHang);
+  header.kind = DumpKind::kTensor;
+  header.stage = DumpStage::kAtHang;
   header.access = tensor.access;
-  header.dtype = static_cast<std::uint8_t>(view.dtype);
+  header.dtype = view.dtype;
   header.rank = static_cast<std::uint8_t>(view.shape.rank);
   header.start_offset = view.offset;
   header.logical_bytes = view.element_count() * dtype_bytes(view.dtype);
@@ -253,7 +247,7 @@ std::vector<std::vector<unsigned char>> snapshot_outputs(const HangState& state,
     const std::uint32_t unit = state.units.core(core);
     if (unit >= state.lines.size()) break;
     const UnitImage& line = state.lines[unit];
-    if (line.state != static_cast<std::uint32_t>(UnitState::kBusy)) continue;
+    if (line.state != UnitState::kBusy) continue;
     const TaskId id{line.task_id};
     TaskSlot slot;
     if (id.ring() >= kRingCount || !slots.read(id.ring(), id.local(), slot) ||
@@ -263,7 +257,7 @@ std::vector<std::vector<unsigned char>> snapshot_outputs(const HangState& state,
     for (std::uint32_t i = 0; i < slot.tensor_count; ++i) {
       StoredTensor tensor;
       if (!slots.get(slot.args_offset + i * sizeof(tensor), &tensor, sizeof(tensor))) break;
-      if (!is_written(tensor.access) || !lies_within(tensor.view, memory.bytes())) continue;
+      if (!writes(tensor.access) || !lies_within(tensor.view, memory.bytes())) continue;
       DumpHeader header;
       header.core = static_cast<std::uint16_t>(core);
       header.task_id = id.value;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tidemark/device/device_memory.h"
-#include "tidemark/runtime/tensor_gather.h"
+#include "tidemark/runtime/tensor/tensor_gather.h"
 
 namespace tidemark {
 

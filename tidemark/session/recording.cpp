@@ -67,22 +67,20 @@ Expected<LaneIndex> Recording::claim_lane(StreamId stream, std::uint32_t record_
   const LaneIndex lane_count = region_.layout().shape.max_lanes;
   if (next_lane_ < lane_count) {
     LanePlan& plan = region_.lane(next_lane_).plan;
-    plan.overflow = static_cast<std::uint16_t>(policy_);
+    plan.overflow = policy_;
     plan.record_bytes = record_bytes;
     plan.unit = next_lane_;
     const std::size_t kept = std::min<std::size_t>(producer.size(), kProducerTextBytes - 1);
     std::memcpy(plan.producer, producer.data(), kept);
-    plan.stream = static_cast<std::uint16_t>(stream);
+    plan.stream = stream;
     return next_lane_++;
   }
   // A closed lane of the same kind goes on in a new epoch.
   for (LaneIndex lane = planned_lanes_; lane < lane_count; ++lane) {
     LaneEntry& entry = region_.lane(lane);
-    if (entry.plan.stream != static_cast<std::uint16_t>(stream) ||
-        entry.plan.record_bytes != record_bytes)
-      continue;
+    if (entry.plan.stream != stream || entry.plan.record_bytes != record_bytes) continue;
     // pairs with [lane closed]
-    if (entry.words.state.load_acquire() != static_cast<std::uint32_t>(LaneState::kClosed))
+    if (entry.words.state.load_acquire() != LaneState::kClosed)
       continue;  // pairs with [lane closed]
     return lane;
   }

@@ -81,8 +81,7 @@ Expected<OpenCapture> open_capture(const std::string& path, UniqueFd locked,
   }
   if (open.ledger.lanes.empty())
     for (const auto& lane : open.description.lanes)
-      open.ledger.lanes.push_back(
-          {.plan = lane, .ledger = LaneLedger(static_cast<Overflow>(lane.overflow))});
+      open.ledger.lanes.push_back({.plan = lane, .ledger = LaneLedger(lane.overflow)});
   if (!described && plan != nullptr)
     TM_TRY_DO(
         open.writer->append_text(ChunkType::kDescription, describe_capture(open.description)));
@@ -209,7 +208,7 @@ void fill_report(const OpenCapture& open, RunReport& report) {
     report.device_ns = report.ticks_to_ns(open.clock.finish_ticks - open.clock.launch_ticks);
   for (LaneIndex lane = 0; lane < open.ledger.lanes.size(); ++lane) {
     const CapturedLane& captured = open.ledger.lanes[lane];
-    if (find_stream(static_cast<StreamId>(captured.plan.stream)) == nullptr) continue;
+    if (find_stream(captured.plan.stream) == nullptr) continue;
     report.lanes.push_back(
         report_lane(lane, captured.plan, captured.words, captured.ledger.counts()));
   }

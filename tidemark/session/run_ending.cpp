@@ -64,8 +64,8 @@ RunError device_fault(const DeviceExit& exit, const std::string& fault_text) {
 
 RunError scheduler_timeout(HangClass hang) {
   return {.code = static_cast<std::uint32_t>(ErrorCode::kSchedulerTimeout),
-          .name = std::string(error_name(ErrorCode::kSchedulerTimeout)),
-          .error_class = std::string(hang_class_name(hang)),
+          .name = std::string(to_text(ErrorCode::kSchedulerTimeout)),
+          .error_class = std::string(to_text(hang)),
           .message = {},
           .hint =
               "'tidemark hang' shows the autopsy; if it is only slow, raise "
@@ -77,9 +77,8 @@ void read_latched_error(const RunRequest& request, ActiveRun& run, HangState* st
   RunReport& report = run.report();
   const StatusImage image = read_status(run.port(), run.plan().layout);
   const LatchedError& latched = image.status().error;
-  if (latched.code.load_relaxed() == static_cast<std::uint32_t>(ErrorCode::kSchedulerTimeout)) {
-    const auto hang =
-        static_cast<HangClass>(std::min(latched.hang_class.load_relaxed(), kHangClassCount - 1));
+  if (latched.code.load_relaxed() == ErrorCode::kSchedulerTimeout) {
+    const HangClass hang = latched.hang_class.load_relaxed();
     report.status = "hang";
     report.error = scheduler_timeout(hang);
     state->hang = hang;
@@ -196,7 +195,8 @@ void classify(const Ending& ending, const RunRequest& request, ActiveRun& run,
     const bool ended_well =
         ending.exit && ending.exit->kind == DeviceExit::Kind::kFinished && ending.exit->code == 0;
     const bool latched =
-        read_status(run.port(), run.plan().layout).status().error.code.load_relaxed() != 0;
+        read_status(run.port(), run.plan().layout).status().error.code.load_relaxed() !=
+        ErrorCode::kNone;
     if (!ended_well || latched)
       *state = read_hang_state(run.port(), run.plan().layout, request.launch.runtime->config,
                                memory ? &*memory : nullptr);

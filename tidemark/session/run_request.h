@@ -16,7 +16,7 @@
 #include "tidemark/device/platform_table.h"
 #include "tidemark/device/region_plan.h"
 #include "tidemark/run/run_report.h"
-#include "tidemark/runtime/runtime_config.h"
+#include "tidemark/schema/runtime_config.h"
 
 namespace tidemark {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tidemark/device/region_plan.h"
-#include "tidemark/runtime/runtime_config.h"
+#include "tidemark/schema/runtime_config.h"
 
 namespace tidemark {
 

@@ -9,6 +9,16 @@
 namespace tidemark {
 namespace {
 
+StreamSelection selection(std::uint32_t level, std::uint32_t edges, std::uint32_t scopes,
+                          std::uint32_t dump) {
+  StreamSelection streams;
+  streams[StreamId::kSwimlane] = level;
+  streams[StreamId::kEdges] = edges;
+  streams[StreamId::kScopes] = scopes;
+  streams[StreamId::kDump] = dump;
+  return streams;
+}
+
 std::vector<RuntimeConfig> every_config() {
   std::vector<RuntimeConfig> configs;
   for (std::uint32_t level = 0; level <= kSwimlaneLevelMax; ++level)
@@ -20,8 +30,7 @@ std::vector<RuntimeConfig> every_config() {
               RuntimeConfig config;
               config.cluster_count = clusters;
               config.scheduler_count = schedulers;
-              config.streams = {
-                  .swimlane_level = level, .edges = edges, .scopes = scopes, .dump = dump};
+              config.streams = selection(level, edges, scopes, dump);
               configs.push_back(config);
             }
   return configs;
@@ -62,10 +71,12 @@ class LaneList {
 
 // What each unit has to write, counted by hand.
 std::uint32_t lanes_wanted(const StreamSelection& on, const UnitCounts& units) {
-  if (on.swimlane_level + on.edges + on.scopes + on.dump == 0) return 0;
-  const std::uint32_t orchestrator = 1 + on.scopes + on.edges + (on.swimlane_level == 4);
-  const std::uint32_t scheduler = (on.swimlane_level >= 2) + (on.swimlane_level >= 3);
-  const std::uint32_t core = 1 + (on.swimlane_level >= 1) + on.dump;
+  const std::uint32_t level = on[StreamId::kSwimlane], edges = on[StreamId::kEdges],
+                      scopes = on[StreamId::kScopes], dump = on[StreamId::kDump];
+  if (level + edges + scopes + dump == 0) return 0;
+  const std::uint32_t orchestrator = 1 + scopes + edges + (level == 4);
+  const std::uint32_t scheduler = (level >= 2) + (level >= 3);
+  const std::uint32_t core = 1 + (level >= 1) + dump;
   return orchestrator + units.schedulers * scheduler + units.cores * core;
 }
 
@@ -100,7 +111,7 @@ TEST(RuntimeLanes, HaveTextsThatFitIntoTheLaneTable) {
   RuntimeConfig config;
   config.cluster_count = 4000;
   config.scheduler_count = 200;
-  config.streams = {.swimlane_level = 4, .edges = 1, .scopes = 1, .dump = 1};
+  config.streams = selection(4, 1, 1, 1);
   for (const LaneRequest& request : runtime_lanes(config)) {
     EXPECT_FALSE(request.producer.empty());
     EXPECT_LT(request.producer.size(), kProducerTextBytes);

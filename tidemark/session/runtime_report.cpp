@@ -20,9 +20,8 @@ std::uint64_t next_power_of_two(std::uint64_t value) {
 // Everything known of an error, as words.
 struct Told {
   explicit Told(const LatchedError& error)
-      : code(static_cast<ErrorCode>(error.code.load_relaxed())),
-        resource(
-            static_cast<Resource>(std::min(error.resource.load_relaxed(), kResourceCount - 1))),
+      : code(error.code.load_relaxed()),
+        resource(error.resource.load_relaxed()),
         ring(std::min(error.ring.load_relaxed(), kRingCount - 1)),
         arg(error.arg.load_relaxed()),
         used(error.used.load_relaxed()),
@@ -65,7 +64,7 @@ std::string deadlock_message(const Told& told, const std::string& what) {
 RunError describe_deadlock(const Told& told, const RuntimeConfig& config) {
   RunError error;
   const bool host_build = config.build == BuildKind::kHostBuild;
-  const std::string what{resource_name(told.resource)};
+  const std::string what{to_text(told.resource)};
   switch (told.code) {
     case ErrorCode::kScopeDeadlock:
       error.message = fmt::format(
@@ -106,7 +105,7 @@ RunError describe_deadlock(const Told& told, const RuntimeConfig& config) {
 RunError describe_invalid_args(const Told& told, const RuntimeConfig&) {
   RunError error;
   const std::string where =
-      told.arg == ~0u ? std::string() : fmt::format(", argument {}", told.arg);
+      told.arg == kNoArg ? std::string() : fmt::format(", argument {}", told.arg);
   error.message = fmt::format("submit of {}{} at {} in {}: {}",
                               told.kernel.empty() ? "a task" : "kernel '" + told.kernel + "'",
                               where, told.submit, told.scope, told.text);
@@ -161,8 +160,8 @@ RunError describe(const Told& told, const RuntimeConfig& config) {
       error.hint = "unknown code: the region may be damaged";
   }
   error.code = static_cast<std::uint32_t>(told.code);
-  error.name = std::string(error_name(told.code));
-  error.error_class = told.resource == Resource::kNone ? "" : resource_name(told.resource);
+  error.name = std::string(to_text(told.code));
+  error.error_class = told.resource == Resource::kNone ? "" : to_text(told.resource);
   return error;
 }
 
@@ -211,17 +210,16 @@ std::optional<RunError> read_backpressure(const RegionPort& port, const RegionLa
   const double share =
       static_cast<double>(told.ticks.load_relaxed()) / static_cast<double>(end - begin);
   if (share < kBackpressureShare) return std::nullopt;
-  const auto resource =
-      static_cast<Resource>(std::min(told.resource.load_relaxed(), kResourceCount - 1));
+  const Resource resource = told.resource.load_relaxed();
   RunError warning{.code = static_cast<std::uint32_t>(ErrorCode::kRingBufferBackpressure),
-                   .name = std::string(error_name(ErrorCode::kRingBufferBackpressure)),
+                   .name = std::string(to_text(ErrorCode::kRingBufferBackpressure)),
                    .error_class = "warning",
                    .message = {},
                    .hint = {}};
   warning.message = fmt::format(
       "the orchestrator was held back for {:.0f} % of the run, longest by the {} of ring {} in the "
       "scope at {}:{}",
-      share * 100, resource_name(resource), std::min(told.ring.load_relaxed(), kRingCount - 1),
+      share * 100, to_text(resource), std::min(told.ring.load_relaxed(), kRingCount - 1),
       status_text(told.scope_file), told.scope_line.load_relaxed());
   warning.hint = fmt::format("a larger {} lets it run ahead; not needed if the cores are busy",
                              resource_flag(resource));

@@ -8,7 +8,7 @@
 
 #include "tidemark/collect/region_port.h"
 #include "tidemark/run/run_report.h"
-#include "tidemark/runtime/runtime_config.h"
+#include "tidemark/schema/runtime_config.h"
 
 namespace tidemark {
 

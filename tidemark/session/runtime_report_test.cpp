@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/base/testing/plain_output.h"
-#include "tidemark/runtime/unit_line.h"
+#include "tidemark/runtime/units/unit_line.h"
 
 namespace tidemark {
 namespace {
@@ -56,7 +56,7 @@ TEST_F(RuntimeReport, WithoutARuntimeThereIsNothing) {
 }
 
 TEST_F(RuntimeReport, AnAbortOfTheHostIsNoErrorOfTheProgram) {
-  status().error.code.store_relaxed(static_cast<std::uint32_t>(ErrorCode::kAborted));
+  status().error.code.store_relaxed(ErrorCode::kAborted);
   EXPECT_FALSE(read_runtime_error(port_, layout_, {}));
 }
 
@@ -68,7 +68,7 @@ TEST_F(RuntimeReport, RandomBytesAreReadWithoutHarmAndPrintedAsText) {
       const std::uint64_t word = random();
       std::memcpy(bytes + at, &word, 8);
     }
-    if (round % 2 == 0) status().error.code.store_relaxed(random() % 13);
+    if (round % 2 == 0) status().error.code.store_relaxed(static_cast<ErrorCode>(random() % 13));
     read_task_counts(port_, layout_);
     for (const auto& told :
          {read_runtime_error(port_, layout_, {}), read_backpressure(port_, layout_, {})}) {

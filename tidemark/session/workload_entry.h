@@ -11,7 +11,7 @@
 
 #include "tidemark/base/expected.h"
 #include "tidemark/runtime/kernel_info.h"
-#include "tidemark/runtime/runtime_config.h"
+#include "tidemark/schema/runtime_config.h"
 
 namespace tidemark {
 

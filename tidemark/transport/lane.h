@@ -26,8 +26,8 @@ inline constexpr std::uint32_t kProducerTextBytes = 40;
 
 // Writer: host, before launch; a lane of a user's own thread is described when it is opened.
 struct LanePlan {
-  std::uint16_t stream;           // StreamId
-  std::uint16_t overflow;         // Overflow
+  StreamId stream;
+  Overflow overflow;
   std::uint32_t record_bytes;     // 0: framed
   PageIndex reserved_first_page;  // pages outside the shared pool (keep-last, events)
   std::uint32_t reserved_page_count;
@@ -41,7 +41,7 @@ static_assert(sizeof(LanePlan) == 64 && std::is_trivially_copyable_v<LanePlan>);
 // record. The tail fields describe what was lost after the last page.
 template <template <class> class Word>
 struct LaneWordsOf {
-  Word<std::uint32_t> state;
+  Word<LaneState> state;
   Word<std::uint32_t> epoch;           // raised by each open
   Word<std::uint64_t> attempted;       // numbers given so far
   Word<std::uint64_t> opened_pages;    // sequence of the newest page

@@ -113,7 +113,7 @@ class HandCapture {
       TM_CHECK(writer.append(page.delivery()));
     }
     LaneRecord record{.plan = plan_.lanes[lane]};
-    record.words.state = static_cast<std::uint32_t>(LaneState::kClosed);
+    record.words.state = LaneState::kClosed;
     record.words.epoch = 1;
     record.words.attempted = records.size();
     record.words.opened_pages = sequence;

@@ -56,8 +56,8 @@ inline SamplePage make_page(std::uint32_t lane, std::uint64_t sequence, std::uin
 
 inline LanePlan record_lane(const std::string& producer = "worker") {
   LanePlan plan{};
-  plan.stream = static_cast<std::uint16_t>(StreamId::kSwimlane);
-  plan.overflow = static_cast<std::uint16_t>(Overflow::kWait);
+  plan.stream = StreamId::kSwimlane;
+  plan.overflow = Overflow::kWait;
   plan.record_bytes = TaskSpan::kBytes;
   plan.reserved_first_page = kNoPageIndex;
   std::strncpy(plan.producer, producer.c_str(), kProducerTextBytes - 1);

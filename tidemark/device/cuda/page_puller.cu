@@ -205,11 +205,10 @@ std::vector<PageIndex> PagePuller::unpublished_pages() const {
   for (LaneIndex lane = 0; lane < shape.max_lanes; ++lane) {
     const LaneEntry& entry = region_.lane(lane);
     // The state first: a lane that is open has said which page it fills. pairs with [lane opened]
-    const bool opened =
-        entry.words.state.load_acquire() != static_cast<std::uint32_t>(LaneState::kUnopened);
+    const bool opened = entry.words.state.load_acquire() != LaneState::kUnopened;
     // pairs with [open page named]
     const std::uint64_t open_page = entry.words.open_page_index.load_acquire();
-    const bool keeps = entry.plan.overflow == static_cast<std::uint16_t>(Overflow::kKeepLast);
+    const bool keeps = entry.plan.overflow == Overflow::kKeepLast;
     if (!opened) continue;
     if (keeps)
       for (std::uint32_t i = 0; i < entry.plan.reserved_page_count; ++i)

@@ -10,10 +10,10 @@
 #include "tidemark/device/sim/crash_stack.h"
 #include "tidemark/device/sim/sim_env.h"
 #include "tidemark/record/event_recorder.h"
-#include "tidemark/runtime/orchestrator.h"
-#include "tidemark/runtime/recording_watch.h"
-#include "tidemark/runtime/scheduler.h"
-#include "tidemark/runtime/worker.h"
+#include "tidemark/runtime/graph/orchestrator.h"
+#include "tidemark/runtime/graph/recording_watch.h"
+#include "tidemark/runtime/units/scheduler.h"
+#include "tidemark/runtime/units/worker.h"
 
 namespace tidemark {
 
@@ -50,9 +50,8 @@ void orchestrate_here(const RuntimeMemory& memory, RuntimeStatus* status, Watch&
 inline void await_units(RuntimeStatus* status, const UnitCounts& units) {
   for (std::uint32_t unit = 1; unit < units.total(); ++unit)
     // pairs with [unit state]
-    for (std::uint32_t round = 0; unit_lines(status)[unit].state.load_acquire() ==
-                                  static_cast<std::uint32_t>(UnitState::kNotStarted);
-         ++round)
+    for (std::uint32_t round = 0;
+         unit_lines(status)[unit].state.load_acquire() == UnitState::kNotStarted; ++round)
       SimEnv::wait_for_space(round);
 }
 

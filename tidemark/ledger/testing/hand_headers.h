@@ -34,7 +34,7 @@ inline PageHeaderImage framed_page(std::uint64_t sequence, std::uint64_t first_n
 
 inline LaneWordsImage closed_words(std::uint64_t attempted) {
   LaneWordsImage words{};
-  words.state = static_cast<std::uint32_t>(LaneState::kClosed);
+  words.state = LaneState::kClosed;
   words.attempted = attempted;
   return words;
 }

@@ -33,8 +33,8 @@ class RegionInMemory {
 
   static LanePlan lane_of(StreamId stream, Overflow overflow, std::uint32_t record_bytes) {
     LanePlan plan{};
-    plan.stream = static_cast<std::uint16_t>(stream);
-    plan.overflow = static_cast<std::uint16_t>(overflow);
+    plan.stream = stream;
+    plan.overflow = overflow;
     plan.record_bytes = record_bytes;
     plan.reserved_first_page = kNoPageIndex;
     return plan;

@@ -75,9 +75,7 @@ class SimMachine {
   [[nodiscard]] RuntimeStatus& status() { return *status_; }
   [[nodiscard]] CollectingWatch& watch() { return watch_; }
   [[nodiscard]] EntryData& data() { return data_; }
-  [[nodiscard]] ErrorCode error() const {
-    return static_cast<ErrorCode>(status_->error.code.load_acquire());
-  }
+  [[nodiscard]] ErrorCode error() const { return status_->error.code.load_acquire(); }
   [[nodiscard]] std::uint64_t completed() const {
     return memory().control().completed.load_acquire();
   }

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an orchestration is written against: scopes, submits, tensors. One core for the three ways
+// to build a graph (build_strategy.h). After an error every call does nothing and returns an empty
+// result; the error stands in the latch.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/base/watched_time.h"
+#include "tidemark/runtime/graph/task_submitter.h"
+#include "tidemark/runtime/kernel_list.h"
+
+namespace tidemark {
+
+template <class Kernels, UnitEnv Env, class Strategy, GraphWatch Watch = NoWatch>
+class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
+  using Core = TaskSubmitter<Env, Strategy, Watch>;
+
+ public:
+  using Scope = tidemark::Scope<Orchestrator>;
+  using Core::failed;
+
+  TM_DEVICE Orchestrator(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch)
+      : Core(memory, status, watch) {}
+
+  // Arguments are taken as they come from the chain of calls: they are too large to be copied.
+  // One kernel on one core, or on many with Args::blocks.
+  template <class Kernel, class GivenArgs>
+  TM_DEVICE Submitted submit(GivenArgs&& args, Site site = Site::here()) {
+    if (!checked<Kernel>(args, site)) return {};
+    return submit_undeclared<Kernel>(args, site);
+  }
+
+  // A kernel whose arguments are not declared: for programs that measure the runtime itself.
+  template <class Kernel>
+  TM_DEVICE Submitted submit_undeclared(Args& args, Site site = Site::here(),
+                                        bool raw_words = false) {
+    constexpr KernelInfo kInfo = Kernel::kInfo;
+    const std::uint16_t kernel = Kernels::template number_of<Kernel>();
+    const bool aic = kInfo.core == CoreType::kAic;
+    return submit_checked(
+        args, {aic ? kernel : kNoKernel, aic ? kNoKernel : kernel, kNoKernel,
+               aic ? TaskShape::kAic : TaskShape::kAiv, kInfo.name, site, false, raw_words});
+  }
+
+  // Up to three kernels on the cores of one cluster with one argument list; void: none.
+  template <class Aic, class Aiv0, class Aiv1 = void, class GivenArgs>
+  TM_DEVICE Submitted submit_mix(GivenArgs&& args, Site site = Site::here()) {
+    const std::uint16_t aic = number<Aic>(), aiv0 = number<Aiv0>(), aiv1 = number<Aiv1>();
+    if (!checked<Aic>(args, site) || !checked<Aiv0>(args, site) || !checked<Aiv1>(args, site))
+      return {};
+    return submit_checked(args, {aic, aiv0, aiv1, TaskShape::kMix, name<Aic, Aiv0>(), site});
+  }
+
+  // A joint: no kernel, complete when everything it waits for is.
+  template <class GivenArgs>
+  TM_DEVICE Submitted submit_dummy(GivenArgs&& args, Site site = Site::here()) {
+    return submit_checked(args,
+                          {kNoKernel, kNoKernel, kNoKernel, TaskShape::kDummy, "dummy", site});
+  }
+
+  // Memory for later tasks: a task that is complete at once.
+  template <class GivenArgs>
+  TM_DEVICE Submitted allocate(GivenArgs&& args, Site site = Site::here()) {
+    return submit_checked(
+        args, {kNoKernel, kNoKernel, kNoKernel, TaskShape::kDummy, "allocate", site, true});
+  }
+
+  // host_build_graph: a task whose arguments are raw words (Args::scalar), with explicit edges.
+  // What the words stand for may be said besides; a task without it runs all the same.
+  template <class Kernel, class GivenArgs>
+  TM_DEVICE Submitted add_task(GivenArgs&& args, Site site = Site::here()) {
+    return add_task_with_tensor_info<Kernel>(args, nullptr, 0, site);
+  }
+  template <class Kernel, class GivenArgs>
+  TM_DEVICE Submitted add_task_with_tensor_info(GivenArgs&& args, const TensorInfo* infos,
+                                                std::uint32_t count, Site site = Site::here()) {
+    if (!builds_on_host("add_task", site)) return {};
+    const Submitted made = submit_undeclared<Kernel>(args, site, true);
+    if (made.valid() && count > 0) set_tensor_info_to_task(made.task, infos, count, site);
+    return made;
+  }
+  TM_DEVICE void set_tensor_info_to_task(const TaskHandle& task, const TensorInfo* infos,
+                                         std::uint32_t count, Site site = Site::here()) {
+    if (!builds_on_host("set_tensor_info_to_task", site) || !is_live(task, site)) return;
+    Ring& ring = rings_.ring(task.id.ring());
+    TaskSlot& slot = memory_.slot(rings_.ref_of(task.id.ring(), task.id.local()));
+    if (count > kTensorsMax || slot.info_count > 0)
+      return refuse({.code = ErrorCode::kInvalidArgs,
+                     .submit = site,
+                     .text = "set_tensor_info_to_task: more than 32 tensors, or said before"});
+    slot.info_offset = memory_.layout().rings[task.id.ring()].args_offset +
+                       ring.args.take(count * sizeof(StoredTensor));
+    slot.info_count = static_cast<std::uint16_t>(count);
+    auto* stored = memory_.template at<StoredTensor>(slot.info_offset);
+    for (std::uint32_t i = 0; i < count; ++i)
+      stored[i] = {.view = infos[i].tensor.view,
+                   .owner = infos[i].tensor.owner,
+                   .access = static_cast<std::uint8_t>(infos[i].access),
+                   .output_index = 0,
+                   .reserved = {}};
+    watch_.informed(memory_, slot);
+  }
+  TM_DEVICE void add_successor(const TaskHandle& producer, const TaskHandle& consumer,
+                               Site site = Site::here()) {
+    if (!builds_on_host("add_successor", site)) return;
+    if (!is_live(producer, site) || !is_live(consumer, site)) return;
+    const SlotRef ref = rings_.ref_of(consumer.id.ring(), consumer.id.local());
+    const SpaceRequest request{.ring = consumer.id.ring(),
+                               .task_id = consumer.id.value,
+                               .kernel = "add_successor",
+                               .submit = site};
+    ProducerSet<Env, Strategy, Watch>(memory_, rings_, watch_, request, ref, ++serial_)
+        .add_late(producer);
+  }
+
+  // An element of a tensor, once everything that writes it is complete.
+  template <class T>
+  TM_DEVICE T value(const TensorRef& ref, std::uint64_t index, Site site = Site::here()) {
+    if (failed()) return T{};
+    if (ref.view.dtype != dtype_of<T>() || index >= ref.view.element_count() || !usable(ref)) {
+      refuse({.code = ErrorCode::kInvalidArgs,
+              .submit = site,
+              .text = "value(): no such element, or a handle whose scope is closed"});
+      return T{};
+    }
+    if (!wait_until_written(ref, site)) return T{};
+    return TensorSpan<T>(memory_.base(), ref.view)[index];
+  }
+
+  // The program gives up.
+  TM_DEVICE void fatal(const char* why, Site site = Site::here()) {
+    refuse(
+        {.code = ErrorCode::kExplicitOrchFatal, .submit = site, .text = why == nullptr ? "" : why});
+  }
+
+  // A program that waits for something of its own lets others run meanwhile.
+  TM_DEVICE static void give_way(std::uint32_t round) { Env::pause(round); }
+
+  TM_DEVICE std::uint32_t core_count(CoreType type) const {
+    return memory_.config().core_count(type);
+  }
+  TM_DEVICE std::uint32_t cluster_count() const { return memory_.config().cluster_count; }
+
+  // Runs a whole orchestration and waits for its tasks.
+  template <class Orchestration>
+  TM_DEVICE void run(const Orchestration& orchestration) {
+    build(orchestration);
+    if constexpr (Strategy::kReclaims) wait_until_all_complete();
+    leave();
+  }
+  // Only the graph; somebody else waits.
+  template <class Orchestration>
+  TM_DEVICE void build(const Orchestration& orchestration) {
+    status_->begin_ticks.store_relaxed(Env::now_ticks());
+    rings_.line().enter(UnitState::kBusy, Env::now_ticks());
+    orchestration(*this);
+    if constexpr (!Strategy::kReclaims) release_all();
+    // [graph built]: its last task, and how many there are
+    memory_.control().submitted.store_release(submitted_);
+    memory_.control().orchestration_done.store_release(1);
+    status_->orchestration_done.store_release(1);
+    for (std::uint32_t i = 0; i < memory_.config().scheduler_count; ++i)
+      memory_.scheduler_bell(i).template ring<Env>();
+  }
+  TM_DEVICE void leave() {
+    watch_.ended();
+    status_->end_ticks.store_relaxed(Env::now_ticks());
+    rings_.line().leave(Env::now_ticks());
+  }
+
+  TM_DEVICE RingSet<Env, Strategy, Watch>& rings() { return rings_; }
+  TM_DEVICE Watch& watch() { return watch_; }
+  // For marks and counters of the program itself.
+  TM_DEVICE decltype(auto) recorder() { return watch_.recorder(); }
+  TM_DEVICE std::uint64_t submitted_count() const { return submitted_; }
+
+ private:
+  template <class Kernel>
+  TM_DEVICE static constexpr std::uint16_t number() {
+    if constexpr (std::is_void_v<Kernel>) {
+      return kNoKernel;
+    } else {
+      return Kernels::template number_of<Kernel>();
+    }
+  }
+  template <class First, class Second>
+  TM_DEVICE static const char* name() {
+    if constexpr (std::is_void_v<First>) {
+      constexpr KernelInfo kInfo = Second::kInfo;
+      return kInfo.name;
+    } else {
+      constexpr KernelInfo kInfo = First::kInfo;
+      return kInfo.name;
+    }
+  }
+
+  // The graph is whole: tasks that wait for nobody are ready.
+  TM_DEVICE void release_all() {
+    for (std::uint32_t ring = 0; ring < kRingCount; ++ring)
+      for (std::uint64_t number = 0; number < rings_.ring(ring).window.head(); ++number) {
+        const SlotRef ref = rings_.ref_of(ring, number);
+        TaskSlot& slot = memory_.slot(ref);
+        // [producer done]; pairs with [producer done]. The state is this thread's own here.
+        if (slot.state.load_acquire() != TaskState::kCompleted &&
+            slot.pending.subtract_acq_rel(1) == 1)
+          make_ready<Env>(memory_, ref, slot);
+      }
+  }
+  TM_DEVICE bool builds_on_host(const char* call, const Site& site) {
+    if (failed()) return false;
+    if constexpr (!Strategy::kReclaims) return true;
+    refuse({.code = ErrorCode::kInvalidArgs,
+            .submit = site,
+            .kernel = call,
+            .text = "only host_build_graph has this call"});
+    return false;
+  }
+  TM_DEVICE bool is_live(const TaskHandle& task, const Site& site) {
+    if (scopes_.is_open(task.scope)) return true;
+    refuse({.code = ErrorCode::kInvalidArgs,
+            .submit = site,
+            .text = "a handle whose scope is closed"});
+    return false;
+  }
+
+  template <class Kernel>
+  TM_DEVICE bool checked(Args& args, const Site& site) {
+    if constexpr (!std::is_void_v<Kernel>) {
+      if (failed()) return false;
+      constexpr KernelInfo kInfo = Kernel::kInfo;
+      const ArgProblem problem = resolve_dump_names(kInfo, args, check_against(kInfo, args));
+      if (problem.text == nullptr) return true;
+      refuse({.code = ErrorCode::kInvalidArgs,
+              .arg = problem.arg,
+              .submit = site,
+              .kernel = kInfo.name,
+              .text = problem.text});
+      return false;
+    }
+    return true;
+  }
+
+  TM_DEVICE bool wait_until_written(const TensorRef& ref, const Site& site) {
+    if (rings_.is_written(ref)) return true;
+    if constexpr (!Strategy::kReclaims) {
+      refuse({.code = ErrorCode::kInvalidArgs,
+              .submit = site,
+              .text = "value(): a graph built on the host has no values yet"});
+      return false;
+    }
+    const std::uint64_t begin_ticks = Env::now_ticks();
+    const std::uint64_t limit_ticks = memory_.config().task_timeout_ticks;
+    WatchedTime time(limit_ticks / 8);
+    rings_.line().wait_for(Resource::kNone, 0, begin_ticks);
+    for (std::uint32_t round = 0; !rings_.is_written(ref); ++round) {
+      if (failed()) return false;
+      const std::uint64_t waited_ticks = time.look(Env::now_ticks());
+      if (limit_ticks > 0 && waited_ticks > limit_ticks) {
+        refuse({.code = ErrorCode::kTensorWaitTimeout,
+                .used = waited_ticks,
+                .capacity = limit_ticks,
+                .task_id = ref.owner,
+                .submit = site});
+        return false;
+      }
+      Env::wait_for_space(round);
+    }
+    rings_.line().enter(UnitState::kBusy, Env::now_ticks());
+    return true;
+  }
+
+  // Also gives back what the last tasks held.
+  TM_DEVICE void wait_until_all_complete() {
+    rings_.line().wait_for(Resource::kNone, 0, Env::now_ticks());
+    const auto all_complete = [&] {
+      // pairs with [completed counted]
+      return memory_.control().completed.load_acquire() == submitted_ || failed();
+    };
+    for (std::uint32_t round = 0; !all_complete(); ++round)
+      memory_.control().orchestrator.template wait<Env>(round, all_complete);
+    if (failed()) return;
+    rings_.reclaim_all();
+    for (std::uint32_t i = 0; i < kRingCount; ++i) rings_.tell(i);
+    status_->map_entries.store_relaxed(rings_.map().live_count());
+  }
+
+  using Core::memory_;
+  using Core::refuse;
+  using Core::rings_;
+  using Core::scopes_;
+  using Core::serial_;
+  using Core::status_;
+  using Core::submit_checked;
+  using Core::submitted_;
+  using Core::usable;
+  using Core::watch_;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the producers of a task being submitted and makes it wait for them: the creators of its
+// tensors, writers found in the tensor map, and tasks named by the program. Every edge is told
+// once per (producer, consumer, argument).
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/runtime/graph/graph_watch.h"
+#include "tidemark/runtime/graph/ring_set.h"
+#include "tidemark/runtime/graph/submit_args.h"
+#include "tidemark/runtime/tensor/overlap.h"
+
+namespace tidemark {
+
+template <UnitEnv Env, class Strategy, GraphWatch Watch>
+class ProducerSet {
+ public:
+  using Rings = RingSet<Env, Strategy, Watch>;
+
+  TM_DEVICE ProducerSet(const RuntimeMemory& memory, Rings& rings, Watch& watch,
+                        const SpaceRequest& request, SlotRef consumer, std::uint64_t serial)
+      : memory_(memory),
+        rings_(rings),
+        watch_(watch),
+        request_(request),
+        consumer_(consumer),
+        slot_(memory.slot(consumer)),
+        serial_(serial),
+        tracks_readers_(memory.config().track_war != 0) {}
+
+  // All of these return false when the run is ending.
+  TM_DEVICE bool add_creator(const TensorRef& ref, std::uint32_t arg) {
+    if (ref.owner == kNoOwner) return true;
+    const TaskId owner{ref.owner};
+    return add(slot_of(owner), owner, true,
+               {.arg = arg,
+                .source = EdgeSource::kCreator,
+                .overlap = ViewOverlap::kCovered,
+                .producer_arg = ref.argument});
+  }
+  // With explicit edges only, tags still say whose memory is used.
+  TM_DEVICE bool retain_creator(const TensorRef& ref) {
+    if (ref.owner == kNoOwner) return true;
+    return remember(slot_of({ref.owner}), true);
+  }
+  // Also a task whose scope is closed: if its slot is somebody else's by now, it is complete.
+  TM_DEVICE bool add_explicit(const TaskHandle& task) {
+    const SlotRef producer = slot_of(task.id);
+    const TaskSlot& slot = memory_.slot(producer);
+    // Wired automatically already, or named twice.
+    if ((slot.id == task.id && slot.waited_by == serial_) || was_told(task.id)) return true;
+    const GraphEdge edge{.arg = kNoArg, .source = EdgeSource::kExplicit};
+    if (slot.id == task.id) return add(producer, task.id, false, edge);
+    note_told(task.id, kNoArg);
+    tell_complete(task.id, edge);
+    return true;
+  }
+  // An edge between two tasks that stand in the graph already.
+  TM_DEVICE bool add_late(const TaskHandle& task) {
+    const SlotRef producer = slot_of(task.id);
+    TaskSlot& slot = memory_.slot(producer);
+    // alone: the entries are of this thread; a closed list is looked at again by wire()
+    for (std::uint32_t link = slot.waiters.load_acquire();
+         link != kNoEntry && link != kListClosed;) {
+      const DepEntry& entry = memory_.dep(SlotRef{link}.ring(), SlotRef{link}.place());
+      if (entry.consumer == consumer_.value) return true;
+      link = entry.next;
+    }
+    watch_.edge({.producer = task.id, .consumer = slot_.id});
+    return wire(producer);
+  }
+  TM_DEVICE bool add_overlapping(const TensorView& view, Access access, std::uint32_t arg) {
+    TensorMap& map = rings_.map();
+    const bool writes = access == Access::kInout || access == Access::kOutputExisting;
+    for (std::uint32_t link = map.first_of(view.buffer); link != TensorMap::kNone;) {
+      const MapEntry& entry = map.entry(link);
+      const std::uint64_t freed = map.freed_count();
+      link = entry.next;
+      if (entry.reads != 0 && !writes) continue;
+      const ViewOverlap overlap = overlap_of(view, entry.view);
+      if (overlap == ViewOverlap::kNone) continue;
+      const GraphEdge edge{.arg = arg,
+                           .source = EdgeSource::kTensorMap,
+                           .overlap = overlap,
+                           .producer_arg = entry.arg};
+      if (entry.retired != 0)
+        tell_retired(entry, edge);
+      else if (!add({entry.slot}, entry.task, false, edge))
+        return false;
+      // A wait for space has taken entries away, perhaps the next one: what was told stays told.
+      if (map.freed_count() != freed) link = map.first_of(view.buffer);
+    }
+    return true;
+  }
+
+  // After all look-ups: the task becomes a writer (or a tracked reader) of the view.
+  TM_DEVICE bool register_access(const TensorRef& ref, Access access, std::uint32_t arg) {
+    const bool writes = access == Access::kInout || access == Access::kOutputExisting;
+    if (!writes && !(tracks_readers_ && access == Access::kInput)) return true;
+    TensorMap& map = rings_.map();
+    if (writes) drop_superseded(ref.view);
+    SpaceRequest request = request_;
+    request.resource = Resource::kTensorMap;
+    if (!rings_.wait_for(request, [&] { return map.has_room(); })) return false;
+    map.add(ref.view, slot_.id, consumer_, !writes, arg, slot_.map_first);
+    watch_.took(Resource::kTensorMap, 0, map.live_count());
+    if (ref.owner != kNoOwner) ++memory_.slot(slot_of({ref.owner})).buffer_entries;
+    return true;
+  }
+
+ private:
+  TM_DEVICE SlotRef slot_of(TaskId id) const { return rings_.ref_of(id.ring(), id.local()); }
+
+  TM_DEVICE bool add(SlotRef producer, TaskId id, bool retains, GraphEdge edge) {
+    TaskSlot& slot = memory_.slot(producer);
+    const bool told = slot.waited_by == serial_ && slot.told_arg == edge.arg;
+    if (!told) {
+      slot.told_arg = edge.arg;
+      edge.producer = id;
+      edge.consumer = slot_.id;
+      // alone: only told; wire() looks again
+      edge.satisfied = slot.waiters.load_acquire() == kListClosed;
+      watch_.edge(edge);
+    }
+    if (!remember(producer, retains)) return false;
+    if (slot.waited_by == serial_) return true;
+    slot.waited_by = serial_;
+    return wire(producer);
+  }
+
+  // Notes the producer in the fanin list, once.
+  TM_DEVICE bool remember(SlotRef producer, bool retains) {
+    TaskSlot& slot = memory_.slot(producer);
+    if (slot.seen_by != serial_) {
+      slot.seen_by = serial_;
+      slot.fanin_place = slot_.fanin_count;
+      if (slot_.fanin_count >= kFaninInline && !take_spill()) return false;
+      memory_.fanin(slot_, slot_.fanin_count++) = producer.value;
+    }
+    std::uint32_t& noted = memory_.fanin(slot_, slot.fanin_place);
+    if (retains && (noted & SlotRef::kRetainsBit) == 0) {
+      noted |= SlotRef::kRetainsBit;
+      ++slot.retained;
+    }
+    return true;
+  }
+
+  TM_DEVICE bool take_spill() {
+    Ring& ring = rings_.ring(slot_.id.ring());
+    SpaceRequest request = request_;
+    request.resource = Resource::kFanin;
+    if (!rings_.wait_for(request, [&] { return !ring.fanin.full(); })) return false;
+    const std::uint32_t place = ring.fanin.push();
+    watch_.took(Resource::kFanin, slot_.id.ring(), ring.fanin.used());
+    if (slot_.fanin_count == kFaninInline) slot_.fanin_spill = place;
+    return true;
+  }
+
+  // Puts the consumer on the producer's list, unless that is complete.
+  TM_DEVICE bool wire(SlotRef producer) {
+    TaskSlot& slot = memory_.slot(producer);
+    if (slot.waiters.load_acquire() == kListClosed) return true;  // pairs with [list closed]
+    Ring& ring = rings_.ring(slot_.id.ring());
+    SpaceRequest request = request_;
+    request.resource = Resource::kDepPool;
+    bool closed = false;
+    const auto room = [&] {
+      closed = slot.waiters.load_acquire() == kListClosed;  // pairs with [list closed]
+      return closed || !ring.deps.full();
+    };
+    if (!rings_.wait_for(request, room)) return false;
+    if (closed) return true;
+    const std::uint32_t place = ring.deps.push();
+    watch_.took(Resource::kDepPool, slot_.id.ring(), ring.deps.used());
+    DepEntry& entry = memory_.dep(slot_.id.ring(), place);
+    entry.consumer = consumer_.value;
+    slot_.pending.add_acq_rel(1);                      // alone: goes out with [waiter linked]
+    std::uint32_t head = slot.waiters.load_acquire();  // pairs with [list closed]
+    while (head != kListClosed) {
+      entry.next = head;
+      const std::uint32_t link = SlotRef::make(slot_.id.ring(), place).value;
+      // [waiter linked]; pairs with [list closed]
+      if (slot.waiters.replace_acq_rel(head, link)) return true;
+    }
+    slot_.pending.subtract_acq_rel(1);  // alone: it completed meanwhile, and takes back the add
+    return true;
+  }
+
+  // Its slot is somebody else's by now; only the edge is told.
+  TM_DEVICE void tell_retired(const MapEntry& entry, GraphEdge edge) {
+    const TaskSlot& slot = memory_.slot({entry.slot});
+    if (slot.id == entry.task && slot.waited_by == serial_ && slot.told_arg == edge.arg)
+      return;  // told before it retired, a moment ago
+    for (std::uint32_t i = 0; i < retired_told_; ++i)
+      if (retired_[i].id == entry.task && retired_[i].arg == edge.arg) return;
+    if (!note_told(entry.task, edge.arg) && has_earlier_entry(entry, edge)) return;
+    tell_complete(entry.task, edge);
+  }
+  TM_DEVICE void tell_complete(TaskId producer, GraphEdge edge) {
+    edge.producer = producer;
+    edge.consumer = slot_.id;
+    edge.satisfied = true;
+    watch_.edge(edge);
+  }
+  // False: no room to remember it.
+  TM_DEVICE bool note_told(TaskId id, std::uint32_t arg) {
+    if (retired_told_ == kRetiredTold) return false;
+    retired_[retired_told_++] = {id, arg};
+    return true;
+  }
+  TM_DEVICE bool was_told(TaskId id) const {
+    for (std::uint32_t i = 0; i < retired_told_; ++i)
+      if (retired_[i].id == id) return true;
+    return false;
+  }
+  // Another entry of the task was met before this one: that has told the edge.
+  TM_DEVICE bool has_earlier_entry(const MapEntry& entry, const GraphEdge& edge) const {
+    TensorMap& map = rings_.map();
+    const StoredTensor& tensor = memory_.tensors(slot_)[edge.arg];
+    const bool writes = tensor.access != Access::kInput;
+    for (std::uint32_t link = map.first_of(tensor.view.buffer);;) {
+      const MapEntry& other = map.entry(link);
+      if (&other == &entry) return false;
+      if (other.task == entry.task && (other.reads == 0 || writes) &&
+          overlap_of(tensor.view, other.view) != ViewOverlap::kNone)
+        return true;
+      link = other.next;
+    }
+  }
+
+  // Whoever comes next waits for this task, which waits for what it overwrites.
+  TM_DEVICE void drop_superseded(const TensorView& view) {
+    TensorMap& map = rings_.map();
+    for (std::uint32_t link = map.first_of(view.buffer); link != TensorMap::kNone;) {
+      const MapEntry& entry = map.entry(link);
+      const std::uint32_t next = entry.next;
+      const bool own = entry.retired == 0 && entry.slot == consumer_.value;
+      if (!own && (entry.reads == 0 || tracks_readers_) &&
+          overlap_of(entry.view, view) == ViewOverlap::kCovered)
+        rings_.drop_entry(link);
+      link = next;
+    }
+  }
+
+  static constexpr std::uint32_t kRetiredTold = 64;
+  const RuntimeMemory& memory_;
+  Rings& rings_;
+  Watch& watch_;
+  SpaceRequest request_;
+  SlotRef consumer_;
+  TaskSlot& slot_;
+  std::uint64_t serial_;
+  bool tracks_readers_;
+  std::uint32_t retired_told_ = 0;
+  struct Told {
+    TaskId id;
+    std::uint32_t arg;
+  };
+  Told retired_[kRetiredTold];  // and for which argument
+};
+
+}  // namespace tidemark

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// The four rings as the orchestrator keeps them: what is used, what is free, and the reclaim of
+// consumed tasks in their order. Space that is not there is waited for; if it can be proven that
+// none will ever come, the run ends with the reason.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/runtime/error_latch.h"
+#include "tidemark/runtime/graph/build_strategy.h"
+#include "tidemark/runtime/graph/counter_ring.h"
+#include "tidemark/runtime/graph/graph_watch.h"
+#include "tidemark/runtime/graph/heap_ring.h"
+#include "tidemark/runtime/graph/scope_stack.h"
+#include "tidemark/runtime/graph/task_window.h"
+#include "tidemark/runtime/runtime_memory.h"
+#include "tidemark/runtime/tensor/overlap.h"
+#include "tidemark/runtime/units/unit_env.h"
+#include "tidemark/runtime/units/unit_line.h"
+
+namespace tidemark {
+
+// The arguments of the live tasks. Large enough for all slots, so it is never full.
+class ArgRing {
+ public:
+  TM_DEVICE explicit ArgRing(std::uint64_t bytes) : bytes_(bytes) {}
+  // The offset of `bytes` in a row; `mark` is the position behind them.
+  TM_DEVICE std::uint64_t take(std::uint64_t bytes) {
+    const std::uint64_t left = bytes_ - head_ % bytes_;
+    if (left < bytes) head_ += left;
+    const std::uint64_t offset = head_ % bytes_;
+    head_ += round_up(bytes, 64);
+    return offset;
+  }
+  TM_DEVICE std::uint64_t head() const { return head_; }
+
+ private:
+  std::uint64_t bytes_;
+  std::uint64_t head_ = 0;
+};
+
+struct Ring {
+  TM_DEVICE Ring(const RingSizes& sizes, const RingLayout& layout)
+      : window(sizes.task_window),
+        heap(sizes.heap_bytes),
+        deps(sizes.dep_pool),
+        fanin(sizes.dep_pool),
+        args(layout.args_bytes) {}
+  TaskWindow window;
+  HeapRing heap;
+  CounterRing deps;
+  CounterRing fanin;
+  ArgRing args;
+};
+
+// What is asked of a ring, for the error that may come of it.
+struct SpaceRequest {
+  Resource resource = Resource::kNone;
+  std::uint32_t ring = 0;
+  std::uint64_t requested = 1;
+  std::uint64_t task_id = kNoOwner;
+  const char* kernel = "";
+  Site submit;
+};
+
+template <UnitEnv Env, class Strategy, GraphWatch Watch>
+class RingSet {
+ public:
+  TM_DEVICE RingSet(const RuntimeMemory& memory, RuntimeStatus* status, ScopeStack& scopes,
+                    Watch& watch)
+      : memory_(memory),
+        status_(status),
+        latch_(&memory.control(), status),
+        scopes_(scopes),
+        watch_(watch),
+        line_(status, 0),
+        map_(memory.tensor_map()),
+        rings_{make(0), make(1), make(2), make(3)} {}
+
+  TM_DEVICE Ring& ring(std::uint32_t index) { return rings_[index]; }
+  TM_DEVICE TensorMap& map() { return map_; }
+  TM_DEVICE ErrorLatch& latch() { return latch_; }
+  TM_DEVICE UnitLine& line() { return line_; }
+
+  // The place of a source file in the status's list, for who reads a slot without its program; the
+  // last place stands for all that came too late.
+  TM_DEVICE std::uint32_t file_number(const char* file) {
+    if (file == last_file_) return last_file_number_;
+    last_file_ = file;
+    for (last_file_number_ = 0; last_file_number_ < file_count_; ++last_file_number_)
+      if (files_[last_file_number_] == file) return last_file_number_;
+    if (file_count_ == kSiteFilesMax) return last_file_number_ = kSiteFilesMax;
+    files_[file_count_++] = file;
+    ErrorLatch::copy_text(status_->site_files[last_file_number_], file);
+    return last_file_number_;
+  }
+
+  // Moves the tail over the longest prefix of consumed tasks.
+  TM_DEVICE void reclaim(std::uint32_t index) {
+    if constexpr (!Strategy::kReclaims) return;
+    Ring& ring = rings_[index];
+    const std::uint64_t before = ring.window.tail();
+    std::uint64_t tail = before;
+    for (; tail < ring.window.head(); ++tail) {
+      TaskSlot& slot = memory_.slot(ref_of(index, tail));
+      if (!consumed(slot)) break;
+      watch_.reclaimed(slot);
+      retire(ring, slot);
+    }
+    if (tail == before) return;
+    ring.window.retire_below(tail);
+    tell(index);
+  }
+  TM_DEVICE void reclaim_all() {
+    for (std::uint32_t index = 0; index < kRingCount; ++index) reclaim(index);
+  }
+
+  // Calls try_take until it succeeds. False: the run is ending.
+  template <class TryTake>
+  TM_DEVICE bool wait_for(const SpaceRequest& request, const TryTake& try_take) {
+    if (try_take()) return true;
+    reclaim_all();
+    if (try_take()) return true;
+    const std::uint64_t begin_ticks = Env::now_ticks();
+    line_.wait_for(request.resource, request.ring, begin_ticks);
+    bool taken = false;
+    for (std::uint32_t round = 0;; ++round) {
+      reclaim_all();
+      taken = try_take();
+      if (taken || latch_.set()) break;
+      if (nothing_will_be_freed(request)) {
+        latch_.latch(deadlock(request));
+        break;
+      }
+      Env::wait_for_space(round);
+    }
+    note_wait(request, Env::now_ticks() - begin_ticks);
+    if (taken) line_.enter(UnitState::kBusy, Env::now_ticks());
+    return taken;
+  }
+
+  // Everything that writes the view is complete.
+  TM_DEVICE bool is_written(const TensorRef& ref) {
+    const TaskId owner{ref.owner};
+    if (ref.owner != kNoOwner && !is_complete(ref_of(owner.ring(), owner.local()))) return false;
+    for (std::uint32_t link = map_.first_of(ref.view.buffer); link != TensorMap::kNone;) {
+      const MapEntry& entry = map_.entry(link);
+      link = entry.next;
+      if (entry.reads != 0 || entry.retired != 0) continue;
+      if (overlap_of(ref.view, entry.view) == ViewOverlap::kNone) continue;
+      if (!is_complete({entry.slot})) return false;
+    }
+    return true;
+  }
+
+  // Places of the ring's state in the status, for who watches.
+  TM_DEVICE void tell(std::uint32_t index) {
+    const Ring& ring = rings_[index];
+    RingStatus& told = status_->rings[index];
+    told.head.store_relaxed(ring.window.head());
+    told.tail.store_relaxed(ring.window.tail());
+    told.heap_head.store_relaxed(ring.heap.head());
+    told.heap_tail.store_relaxed(ring.heap.tail());
+    told.dep_head.store_relaxed(ring.deps.head());
+    told.dep_tail.store_relaxed(ring.deps.tail());
+    told.fanin_head.store_relaxed(ring.fanin.head());
+    told.fanin_tail.store_relaxed(ring.fanin.tail());
+  }
+
+  TM_DEVICE SlotRef ref_of(std::uint32_t ring, std::uint64_t number) const {
+    return SlotRef::make(ring, rings_[ring].window.slot_of(number));
+  }
+
+ private:
+  TM_DEVICE Ring make(std::uint32_t index) const {
+    return Ring(memory_.config().rings[index], memory_.layout().rings[index]);
+  }
+
+  TM_DEVICE bool is_complete(SlotRef ref) const {
+    // pairs with [task complete]
+    return memory_.slot(ref).state.load_acquire() == TaskState::kCompleted;
+  }
+  TM_DEVICE bool scope_is_open(const TaskSlot& slot) const {
+    return scopes_.is_open({slot.scope_depth, slot.scope_serial});
+  }
+  TM_DEVICE bool consumed(const TaskSlot& slot) const {
+    // pairs with [task complete] and [memory released]
+    return slot.state.load_acquire() == TaskState::kCompleted && !scope_is_open(slot) &&
+           slot.released.load_acquire() == slot.retained;
+  }
+
+  TM_DEVICE void retire(Ring& ring, TaskSlot& slot) {
+    map_.retire(slot.map_first);
+    if (slot.buffer_entries > 0) forget_buffers(slot);
+    // Below the tail: the task took no memory, and the ring has started anew since.
+    if (slot.heap_mark > ring.heap.tail()) ring.heap.free_up_to(slot.heap_mark);
+    ring.deps.free_up_to(slot.dep_mark);
+    ring.fanin.free_up_to(slot.fanin_mark);
+  }
+
+  // The memory of the task's outputs will belong to others: nothing may be found under it.
+  TM_DEVICE void forget_buffers(const TaskSlot& slot) {
+    const StoredTensor* tensors = memory_.tensors(slot);
+    for (std::uint32_t i = 0; i < slot.tensor_count; ++i) {
+      if (tensors[i].access != Access::kOutput) continue;
+      const std::uint64_t buffer = tensors[i].view.buffer;
+      for (std::uint32_t link = map_.first_of(buffer); link != TensorMap::kNone;) {
+        const std::uint32_t next = map_.entry(link).next;
+        if (map_.entry(link).view.buffer == buffer) drop_entry(link);
+        link = next;
+      }
+    }
+  }
+
+ public:
+  // Of a live or a retired task.
+  TM_DEVICE void drop_entry(std::uint32_t link) {
+    MapEntry& entry = map_.entry(link);
+    std::uint32_t none = TensorMap::kNone;
+    map_.drop(link, entry.retired != 0 ? none : memory_.slot({entry.slot}).map_first);
+  }
+
+ private:
+  // The tail stands before a task whose scope only the blocked orchestrator could close.
+  TM_DEVICE bool tail_is_stuck(std::uint32_t index) const {
+    const TaskWindow& window = rings_[index].window;
+    if (window.live_count() == 0) return true;
+    return scope_is_open(memory_.slot(ref_of(index, window.tail())));
+  }
+  TM_DEVICE bool nothing_will_be_freed(const SpaceRequest& request) const {
+    if constexpr (!Strategy::kReclaims) return true;
+    if (request.resource != Resource::kTensorMap) return tail_is_stuck(request.ring);
+    for (std::uint32_t index = 0; index < kRingCount; ++index)
+      if (!tail_is_stuck(index)) return false;
+    return true;
+  }
+
+  TM_DEVICE ErrorDetails deadlock(const SpaceRequest& request) {
+    ErrorDetails details{.resource = request.resource,
+                         .ring = request.ring,
+                         .requested = request.requested,
+                         .task_id = request.task_id,
+                         .scope = scopes_.site(),
+                         .submit = request.submit,
+                         .kernel = request.kernel};
+    const Ring& ring = rings_[request.ring];
+    switch (request.resource) {
+      case Resource::kTaskWindow:
+        details.code = scopes_.current().task_count + 1 == ring.window.slot_count()
+                           ? ErrorCode::kScopeDeadlock
+                           : ErrorCode::kFlowControlDeadlock;
+        details.used = ring.window.live_count();
+        details.capacity = ring.window.slot_count();
+        break;
+      case Resource::kHeap:
+        details.code = ErrorCode::kHeapRingDeadlock;
+        details.used = ring.heap.used_bytes();
+        details.capacity = ring.heap.capacity();
+        break;
+      case Resource::kDepPool:
+        details.code = ErrorCode::kDepPoolOverflow;
+        details.used = ring.deps.used();
+        details.capacity = ring.deps.capacity();
+        break;
+      case Resource::kFanin:
+        details.code = ErrorCode::kDepPoolOverflow;
+        details.used = ring.fanin.used();
+        details.capacity = ring.fanin.capacity();
+        break;
+      default:
+        details.code = ErrorCode::kTensormapOverflow;
+        details.used = map_.live_count();
+        details.capacity = map_.capacity();
+    }
+    return details;
+  }
+
+  TM_DEVICE void note_wait(const SpaceRequest& request, std::uint64_t ticks) {
+    BackpressureStatus& told = status_->backpressure;
+    told.ticks.store_relaxed(told.ticks.load_own() + ticks);
+    told.waits.store_relaxed(told.waits.load_own() + 1);
+    if (ticks <= told.longest_ticks.load_own()) return;
+    told.longest_ticks.store_relaxed(ticks);
+    told.ring.store_relaxed(request.ring);
+    told.resource.store_relaxed(request.resource);
+    told.scope_line.store_relaxed(scopes_.site().line);
+    ErrorLatch::copy_text(told.scope_file, scopes_.site().file);
+  }
+
+  RuntimeMemory memory_;
+  RuntimeStatus* status_;
+  ErrorLatch latch_;
+  ScopeStack& scopes_;
+  Watch& watch_;
+  UnitLine line_;
+  const char* files_[kSiteFilesMax] = {};
+  const char* last_file_ = nullptr;
+  std::uint32_t file_count_ = 0, last_file_number_ = 0;
+  TensorMap map_;
+  Ring rings_[kRingCount];
+};
+
+}  // namespace tidemark

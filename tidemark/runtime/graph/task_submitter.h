@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of the orchestrator that knows no kernel types: takes space for a task, writes it down,
+// connects it with its producers and releases it.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/runtime/graph/producer_set.h"
+#include "tidemark/runtime/graph/slot_filling.h"
+#include "tidemark/runtime/graph/submit_check.h"
+#include "tidemark/runtime/graph/submitted.h"
+#include "tidemark/runtime/units/completion.h"
+
+namespace tidemark {
+
+template <UnitEnv Env, class Strategy, GraphWatch Watch>
+class TaskSubmitter {
+ public:
+  TM_DEVICE bool failed() const {
+    // pairs with [error latched]
+    return memory_.control().error.load_acquire() != ErrorCode::kNone;
+  }
+
+  // For Scope. False: refused, or the run is ending.
+  TM_DEVICE bool open_scope(const Site& site) {
+    if (failed()) return false;
+    if (scopes_.full()) {
+      refuse({.code = ErrorCode::kScopeDepthExceeded,
+              .used = kScopeDepthMax,
+              .capacity = kScopeDepthMax,
+              .submit = site});
+      return false;
+    }
+    scopes_.open(site);
+    status_->scopes.store_relaxed(scopes_.total());
+    watch_.scope_opened(scopes_, rings_);
+    return true;
+  }
+  TM_DEVICE void close_scope() {
+    watch_.scope_closes(scopes_, rings_);
+    scopes_.close();
+  }
+
+ protected:
+  TM_DEVICE TaskSubmitter(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch)
+      : memory_(memory), status_(status), watch_(watch), rings_(memory, status, scopes_, watch) {
+    status_->scheduler_count.store_relaxed(memory.config().scheduler_count);
+  }
+
+  TM_DEVICE void refuse(ErrorDetails details) {
+    details.scope = scopes_.site();
+    rings_.latch().latch(details);
+  }
+
+  TM_DEVICE bool usable(const TensorRef& ref) const {
+    return ref.exists && (ref.owner == kNoOwner || scopes_.is_open(ref.scope));
+  }
+
+  // What holds for any task, whatever its kernel declares.
+  TM_DEVICE bool well_formed(Args& args, const TaskPlan& task) {
+    const auto bad = [&](std::uint32_t arg, const char* why) {
+      refuse({.code = ErrorCode::kInvalidArgs,
+              .arg = arg,
+              .submit = task.site,
+              .kernel = task.name,
+              .text = why});
+      return false;
+    };
+    if (scopes_.empty()) return bad(~0u, "submitted outside of every scope");
+    if (args.too_many())
+      return bad(~0u, "more than 32 tensors, 16 scalars or 32 single dependencies");
+    if (args.tensor_behind_scalar()) return bad(~0u, "a tensor behind a scalar");
+    if (args.block_count() == 0 || args.block_count() > kBlocksMax)
+      return bad(~0u, "a task of no blocks, or of more than 2^30");
+    std::uint32_t outputs = 0;
+    for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
+      const Args::Tensor& tensor = args.tensor(i);
+      if (tensor.access == Access::kOutput) {
+        if (++outputs > kOutputsMax) return bad(i, "more than 8 outputs");
+        if (!shape_is_sane(tensor.ref.view.shape))
+          return bad(i, "an output of more than 5 dimensions or 2^59 elements");
+      } else if (task.complete_at_once) {
+        return bad(i, "allocate(): complete at once, so it takes outputs only");
+      } else if (!tensor.ref.exists) {
+        return bad(i, "a tensor that no submit made");
+      } else if (!usable(tensor.ref)) {
+        return bad(i, "a handle whose scope is closed");
+      }
+    }
+    if (task.complete_at_once && args.after_count() > 0)
+      return bad(~0u, "allocate(): complete at once, so it waits for nobody");
+    for (std::uint32_t i = 0; i < args.after_count(); ++i)
+      if (!args.after_at(i).valid()) return bad(~0u, "after(): a task that no submit made");
+    return fits_the_cores(args, task);
+  }
+
+  TM_DEVICE bool fits_the_cores(const Args& args, const TaskPlan& task) {
+    if (!args.sync_start()) return true;
+    const CoreType type = task.shape == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
+    const std::uint64_t cores = task.shape == TaskShape::kMix ? memory_.config().cluster_count
+                                                              : memory_.config().core_count(type);
+    if (args.block_count() <= cores) return true;
+    refuse({.code = ErrorCode::kSyncStartInvalid,
+            .capacity = cores,
+            .requested = args.block_count(),
+            .submit = task.site,
+            .kernel = task.name});
+    return false;
+  }
+
+  TM_DEVICE Submitted submit_checked(Args& args, const TaskPlan& task) {
+    if (failed() || !well_formed(args, task)) return {};
+    watch_.submit_begins();
+    const std::uint32_t ring_index = scopes_.ring();
+    Ring& ring = rings_.ring(ring_index);
+    const SpaceRequest request{
+        .ring = ring_index,
+        .task_id = TaskId::make(ring_index, static_cast<std::uint32_t>(ring.window.head())).value,
+        .kernel = task.name,
+        .submit = task.site};
+    rings_.reclaim(ring_index);
+    HeapRing::Allocation heap;
+    if (!take_space(args, request, ring, heap)) return {};
+    const SlotRef ref = rings_.ref_of(ring_index, ring.window.push());
+    watch_.took(Resource::kTaskWindow, ring_index, ring.window.live_count());
+    TaskSlot& slot = memory_.slot(ref);
+    fill_slot(memory_, slot, args, task,
+              {.ring = ring_index,
+               .number = ring.window.head() - 1,
+               .args_offset = ring.args.take(args_bytes(args)),
+               .heap_offset = heap.offset,
+               .scope = scopes_.mark()});
+    slot.submit_file = rings_.file_number(task.site.file);
+    ++scopes_.current().task_count;
+    ++submitted_;
+    status_->submitted.store_relaxed(submitted_);
+    rings_.line().task(slot.id.value);
+    if (!connect(ref, args, request)) return {};
+    slot.heap_mark = ring.heap.head();
+    slot.dep_mark = ring.deps.head();
+    slot.fanin_mark = ring.fanin.head();
+    rings_.tell(ring_index);
+    status_->map_entries.store_relaxed(rings_.map().live_count());
+    const Submitted result = result_of(slot, args);
+    watch_.submitted(slot);
+    watch_.described(memory_, slot, task);
+    if (task.complete_at_once) {
+      complete_task<Env>(memory_, ref);
+      status_->completed_at_once.store_relaxed(status_->completed_at_once.load_own() + 1);
+      // On the host edges may still come: see release_all.
+      // [producer done]; pairs with [producer done]
+    } else if (Strategy::kReclaims && slot.pending.subtract_acq_rel(1) == 1) {
+      make_ready<Env>(memory_, ref, slot);
+    }
+    watch_.submit_ends(result.task.id, rings_);
+    return result;
+  }
+
+  // A slot and memory for the outputs, in one piece.
+  TM_DEVICE bool take_space(Args& args, SpaceRequest request, Ring& ring,
+                            HeapRing::Allocation& heap) {
+    request.resource = Resource::kTaskWindow;
+    if (!rings_.wait_for(request, [&] { return !ring.window.full(); })) return false;
+    std::uint64_t bytes = 0;
+    bool outputs = false;
+    for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
+      if (args.tensor(i).access != Access::kOutput) continue;
+      outputs = true;
+      bytes = add_output_bytes(bytes, args.tensor(i).ref.view);
+    }
+    if (!outputs) return true;
+    request.resource = Resource::kHeap;
+    request.requested = bytes;
+    if (bytes > ring.heap.capacity()) {
+      refuse({.code = ErrorCode::kRequestTooLarge,
+              .resource = Resource::kHeap,
+              .ring = request.ring,
+              .capacity = ring.heap.capacity(),
+              .requested = bytes,
+              .task_id = request.task_id,
+              .submit = request.submit,
+              .kernel = request.kernel});
+      return false;
+    }
+    const bool taken = rings_.wait_for(request, [&] {
+      heap = ring.heap.allocate(bytes);
+      return heap.answer == HeapRing::Answer::kAllocated;
+    });
+    if (taken) watch_.took(Resource::kHeap, request.ring, ring.heap.used_bytes(), bytes);
+    return taken;
+  }
+
+  // All look-ups come before all registrations: a task never waits for itself.
+  TM_DEVICE bool connect(SlotRef ref, Args& args, const SpaceRequest& request) {
+    ProducerSet<Env, Strategy, Watch> producers(memory_, rings_, watch_, request, ref, ++serial_);
+    for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
+      const Args::Tensor& tensor = args.tensor(i);
+      if (tensor.access == Access::kOutput) continue;
+      if constexpr (!Strategy::kAutomatic) {
+        if (!producers.retain_creator(tensor.ref)) return false;
+      } else {
+        if (!producers.add_creator(tensor.ref, i)) return false;  // it wrote all of the buffer
+        if (tensor.access != Access::kNoDep &&
+            !producers.add_overlapping(tensor.ref.view, tensor.access, i))
+          return false;
+      }
+    }
+    for (std::uint32_t i = 0; i < args.after_count(); ++i)
+      if (!producers.add_explicit(args.after_at(i))) return false;
+    if constexpr (Strategy::kAutomatic) {
+      for (std::uint32_t i = 0; i < args.tensor_count(); ++i)
+        if (args.tensor(i).access != Access::kOutput &&
+            !producers.register_access(args.tensor(i).ref, args.tensor(i).access, i))
+          return false;
+    }
+    return true;
+  }
+
+  TM_DEVICE Submitted result_of(const TaskSlot& slot, Args& args) {
+    Submitted result;
+    result.task = {slot.id, scopes_.mark()};
+    for (std::uint32_t i = 0; i < args.tensor_count(); ++i)
+      if (args.tensor(i).access == Access::kOutput) result.add_output(args.tensor(i).ref);
+    return result;
+  }
+
+  RuntimeMemory memory_;
+  RuntimeStatus* status_;
+  Watch& watch_;
+  ScopeStack scopes_;
+  RingSet<Env, Strategy, Watch> rings_;
+  std::uint64_t submitted_ = 0;
+  std::uint64_t serial_ = 0;
+};
+
+}  // namespace tidemark

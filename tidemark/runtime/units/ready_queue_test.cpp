@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue of ready tasks: in order for one thread, each task taken once for many, and as good
+// after many laps as at the beginning.
+#include "tidemark/runtime/units/ready_queue.h"
+
+#include <atomic>
+#include <deque>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tidemark/runtime/testing/yield_env.h"
+
+namespace tidemark {
+namespace {
+
+struct QueueMemory {
+  explicit QueueMemory(std::uint64_t cell_count) : cells(cell_count) {}
+  ReadyQueue queue() { return {&words, cells.data(), cells.size()}; }
+  ReadyQueueWords words{};
+  std::vector<ReadyCell> cells;
+};
+
+TEST(ReadyQueue, ZeroedMemoryIsEmpty) {
+  QueueMemory memory(4);
+  ReadyQueue queue = memory.queue();
+  std::uint32_t task = 77;
+  EXPECT_TRUE(queue.empty());
+  EXPECT_EQ(queue.count(), 0u);
+  EXPECT_FALSE(queue.take(task));
+  EXPECT_EQ(task, 77u);
+}
+
+TEST(ReadyQueue, TakesInTheOrderOfThePushesForManyLaps) {
+  for (const std::uint64_t cells : {1u, 2u, 8u}) {
+    QueueMemory memory(cells);
+    ReadyQueue queue = memory.queue();
+    std::deque<std::uint32_t> model;
+    std::mt19937_64 random(cells);
+    for (std::uint32_t i = 0; i < 20'000; ++i) {
+      if (model.size() < cells && random() % 2 == 0) {
+        queue.push<YieldEnv>(i, [] { return false; });
+        model.push_back(i);
+      } else {
+        std::uint32_t task = 0;
+        ASSERT_EQ(queue.take(task), !model.empty());
+        if (!model.empty()) {
+          ASSERT_EQ(task, model.front());
+          model.pop_front();
+        }
+      }
+      ASSERT_EQ(queue.count(), model.size());
+      ASSERT_EQ(queue.empty(), model.empty());
+    }
+  }
+}
+
+TEST(ReadyQueue, LapsBeyondThirtyTwoBitsAreLapsLikeOthers) {
+  // Turn numbers are 32 bits: one cell wraps them after 2^31 tasks.
+  QueueMemory memory(1);
+  const std::uint64_t laps = (std::uint64_t{1} << 31) - 3;
+  memory.words.pushed.store_relaxed(laps);
+  memory.words.taken.store_relaxed(laps);
+  memory.cells[0].turn.store_relaxed(static_cast<std::uint32_t>(laps * 2));
+  ReadyQueue queue = memory.queue();
+  for (std::uint32_t i = 0; i < 10; ++i) {
+    std::uint32_t task = 0;
+    ASSERT_FALSE(queue.take(task));
+    queue.push<YieldEnv>(i, [] { return false; });
+    ASSERT_TRUE(queue.take(task));
+    ASSERT_EQ(task, i);
+  }
+}
+
+// Tasks are a limited number of tokens, as slots are: a push never finds the queue full.
+// A taker that was ended between its claim and its last store never empties the cell.
+TEST(ReadyQueue, APushBehindATakerThatIsGoneEndsWithTheRun) {
+  QueueMemory memory(4);
+  ReadyQueue queue = memory.queue();
+  memory.words.pushed.store_relaxed(4);
+  memory.words.taken.store_relaxed(4);
+  memory.cells[0].turn.store_relaxed(1);  // claimed in the lap before
+  int asked = 0;
+  queue.push<YieldEnv>(7, [&] { return ++asked == 3; });
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(memory.cells[0].turn.load_relaxed(), 1u);
+}
+
+TEST(ReadyQueue, EveryTaskIsTakenOnceByOneOfManyTakers) {
+  constexpr std::uint32_t kCells = 4, kPushers = 2, kTakers = 3, kPerPusher = 20'000;
+  QueueMemory memory(kCells);
+  std::vector<std::atomic<std::uint32_t>> taken(kPushers * kPerPusher);
+  std::atomic<std::int64_t> room{kCells};
+  std::atomic<std::uint64_t> total{0};
+  std::vector<std::uint64_t> payload(kPushers * kPerPusher);  // published by the push
+  std::vector<std::thread> threads;
+  for (std::uint32_t pusher = 0; pusher < kPushers; ++pusher)
+    threads.emplace_back([&, pusher] {
+      ReadyQueue queue = memory.queue();
+      for (std::uint32_t i = 0; i < kPerPusher; ++i) {
+        while (room.fetch_sub(1) <= 0) {
+          room.fetch_add(1);
+          std::this_thread::yield();
+        }
+        const std::uint32_t task = pusher * kPerPusher + i;
+        payload[task] = task * 3ull + 1;
+        queue.push<YieldEnv>(task, [] { return false; });
+      }
+    });
+  std::vector<std::vector<std::uint32_t>> seen(kTakers);
+  for (std::uint32_t taker = 0; taker < kTakers; ++taker)
+    threads.emplace_back([&, taker] {
+      ReadyQueue queue = memory.queue();
+      while (total.load() < taken.size()) {
+        std::uint32_t task = 0;
+        if (!queue.take(task)) {
+          std::this_thread::yield();
+          continue;
+        }
+        ASSERT_EQ(payload[task], task * 3ull + 1);
+        taken[task].fetch_add(1);
+        seen[taker].push_back(task);
+        room.fetch_add(1);
+        total.fetch_add(1);
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  for (std::size_t i = 0; i < taken.size(); ++i) ASSERT_EQ(taken[i].load(), 1u) << i;
+  // What one pusher pushed, no taker sees out of order.
+  for (const auto& tasks : seen) {
+    std::int64_t last[kPushers] = {-1, -1};
+    for (const std::uint32_t task : tasks) {
+      ASSERT_GT(static_cast<std::int64_t>(task), last[task / kPerPusher]);
+      last[task / kPerPusher] = task;
+    }
+  }
+  EXPECT_TRUE(memory.queue().empty());
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A unit's own progress line.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/runtime/runtime_status.h"
+
+namespace tidemark {
+
+TM_DEVICE inline UnitProgress* unit_lines(RuntimeStatus* status) {
+  return reinterpret_cast<UnitProgress*>(reinterpret_cast<unsigned char*>(status) +
+                                         kUnitLinesOffset);
+}
+
+class UnitLine {
+ public:
+  TM_DEVICE UnitLine(RuntimeStatus* status, std::uint32_t unit)
+      : line_(unit_lines(status) + unit) {}
+
+  TM_DEVICE void enter(UnitState state, std::uint64_t now_ticks) {
+    line_->since_ticks.store_relaxed(now_ticks);
+    line_->waited_before_ticks.store_relaxed(line_->recorder.waited_ticks.load_own());
+    line_->state.store_release(state);  // [unit state]
+  }
+  TM_DEVICE void leave(std::uint64_t now_ticks) {
+    line_->left_since_ticks.store_relaxed(line_->since_ticks.load_own());
+    line_->left_state.store_relaxed(line_->state.load_own());
+    enter(UnitState::kLeft, now_ticks);
+  }
+  TM_DEVICE void take(std::uint64_t task_id, std::uint32_t kernel, std::uint32_t block,
+                      UnitState state, std::uint64_t now_ticks) {
+    line_->task_id.store_relaxed(task_id);
+    line_->kernel.store_relaxed(kernel);
+    line_->block.store_relaxed(block);
+    enter(state, now_ticks);
+  }
+  TM_DEVICE void wait_for(Resource resource, std::uint32_t ring, std::uint64_t now_ticks) {
+    line_->block.store_relaxed(ring);
+    line_->waits_for.store_relaxed(resource);
+    enter(UnitState::kWaiting, now_ticks);
+  }
+  TM_DEVICE void task(std::uint64_t task_id) { line_->task_id.store_relaxed(task_id); }
+  TM_DEVICE void loops(std::uint64_t count) { line_->loops.store_relaxed(count); }
+  TM_DEVICE RecorderLine* recorder() { return &line_->recorder; }
+  // alone: a figure; nothing is read through it
+  TM_DEVICE void count(std::uint64_t count) { line_->count.store_release(count); }
+
+ private:
+  UnitProgress* line_;
+};
+
+}  // namespace tidemark

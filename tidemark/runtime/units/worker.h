@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// A core: takes dispatches from its mailbox in their order, runs the kernel, answers.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/record/recorder.h"
+#include "tidemark/runtime/dump/tensor_dumper.h"
+#include "tidemark/runtime/kernel_list.h"
+#include "tidemark/runtime/runtime_memory.h"
+#include "tidemark/runtime/units/unit_line.h"
+#include "tidemark/runtime/units/unit_recorder.h"
+#include "tidemark/schema/task_span.h"
+
+namespace tidemark {
+
+template <class Kernels, UnitEnv Env, Block B, class Dumper = TensorDumper<Env>>
+class Worker {
+ public:
+  TM_DEVICE Worker(const RuntimeMemory& memory, RuntimeStatus* status, std::uint32_t core,
+                   std::uint32_t scheduler, const RegionView* region = nullptr)
+      : memory_(memory),
+        mailbox_(memory.mailbox(core)),
+        bell_(memory.scheduler_bell(scheduler)),
+        line_(status, memory.config().units().core(core)),
+        core_(core),
+        spans_(recorder_of<Recorder<TaskSpan, Env>>(region, memory.config().lanes().spans(core),
+                                                    line_.recorder())),
+        dumper_(memory, region, core, line_.recorder()) {}
+
+  // Until the scheduler says that there will be no more, or the run is ending.
+  TM_DEVICE void run(B& block) {
+    line_.enter(UnitState::kIdle, Env::now_ticks());
+    std::uint32_t round = 0;
+    // After an error what is dispatched is left undone.
+    // pairs with [error latched]
+    for (std::uint64_t token = 0; memory_.control().error.load_acquire() == ErrorCode::kNone;) {
+      if (mailbox_.dispatched.load_acquire() == token) {  // pairs with [dispatched]
+        if (mailbox_.leave.load_acquire() != 0) break;    // pairs with [sent home]
+        mailbox_.doorbell.template wait<Env>(round++, [&] {
+          // pairs with [dispatched] and [sent home]
+          return mailbox_.dispatched.load_acquire() != token || mailbox_.leave.load_acquire() != 0;
+        });
+        continue;
+      }
+      round = 0;
+      run_part(block, token);
+      mailbox_.finished.store_release(++token);  // [finished]
+      line_.count(token);
+      bell_.template ring<Env>();
+      if (mailbox_.dispatched.load_relaxed() == token)
+        line_.enter(UnitState::kIdle, Env::now_ticks());
+    }
+    spans_.close();
+    dumper_.close();
+    line_.leave(Env::now_ticks());
+  }
+
+ private:
+  TM_DEVICE void run_part(B& block, std::uint64_t token) {
+    const Dispatch dispatch = memory_.dispatch(core_, token);
+    TaskSlot& slot = memory_.slot({dispatch.task});
+    const std::uint64_t begin_ticks = spans_.enabled() ? Env::ordered_ticks() : Env::now_ticks();
+    line_.take(slot.id.value, dispatch.kernel, dispatch.block,
+               dumper_.enabled() ? UnitState::kCopying : UnitState::kBusy, begin_ticks);
+    TaskArgs args(memory_.base(), memory_.tensors(slot), slot.tensor_count, memory_.scalars(slot),
+                  slot.scalar_count);
+    args.block = dispatch.block;
+    args.block_count = slot.block_count;
+    args.core = core_;
+    args.task = slot.id;
+    std::uint64_t start_ticks = begin_ticks;
+    if (dumper_.enabled()) {
+      dumper_.before(slot);
+      start_ticks = Env::now_ticks();
+      line_.enter(UnitState::kBusy, start_ticks);
+    }
+    Kernels::run(dispatch.kernel, block, args);
+    const std::uint64_t end_ticks = spans_.enabled() ? Env::now_ticks() : 0;
+    if (dumper_.enabled()) {
+      line_.enter(UnitState::kCopying, Env::now_ticks());
+      dumper_.after(slot);
+    }
+    if (spans_.enabled())
+      spans_.write({.task_id = slot.id.value,
+                    .begin_ticks = start_ticks,
+                    .end_ticks = end_ticks,
+                    .block = dispatch.block,
+                    .kernel = dispatch.kernel,
+                    .core = static_cast<std::uint16_t>(core_)});
+  }
+
+  RuntimeMemory memory_;
+  Mailbox& mailbox_;
+  Doorbell& bell_;
+  UnitLine line_;
+  std::uint32_t core_;
+  Recorder<TaskSpan, Env> spans_;
+  Dumper dumper_;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the orchestrator may have to wait for.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace tidemark {
+
+enum class Resource : std::uint32_t {
+  kNone,
+  kTaskWindow,
+  kHeap,
+  kDepPool,
+  kFanin,
+  kTensorMap,
+};
+inline constexpr std::uint32_t kResourceCount = 6;
+
+constexpr std::string_view to_text(Resource resource) {
+  constexpr std::string_view kNames[kResourceCount] = {
+      "none", "task window", "heap", "dependency pool", "fanin", "tensor map"};
+  const auto index = static_cast<std::uint32_t>(resource);
+  return index < kResourceCount ? kNames[index] : "unknown";
+}
+
+// The flag that sets its size.
+constexpr const char* resource_flag(Resource resource) {
+  switch (resource) {
+    case Resource::kTaskWindow:
+      return "--ring-task-window";
+    case Resource::kHeap:
+      return "--ring-heap";
+    case Resource::kDepPool:
+    case Resource::kFanin:
+      return "--ring-dep-pool";
+    case Resource::kTensorMap:
+      return "--tensormap-pool";
+    case Resource::kNone:
+      break;
+  }
+  return "--help";
+}
+
+}  // namespace tidemark

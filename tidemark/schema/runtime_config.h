@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sizes of a runtime, fixed before launch.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/schema/build_kind.h"
+#include "tidemark/schema/core_type.h"
+#include "tidemark/schema/dump_selection.h"
+#include "tidemark/schema/stream_lanes.h"
+#include "tidemark/schema/task_limits.h"
+#include "tidemark/schema/unit_counts.h"
+
+namespace tidemark {
+
+struct RingSizes {
+  std::uint32_t task_window = 16384;  // slots, power of two
+  std::uint32_t dep_pool = 16384;     // entries; as many fanin entries
+  std::uint64_t heap_bytes = 256ull << 20;
+};
+
+struct RuntimeConfig {
+  BuildKind build = BuildKind::kTensorMap;
+  std::uint32_t cluster_count = 1;
+  std::uint32_t scheduler_count = 1;
+  std::uint32_t mailbox_depth = 16;  // power of two; 1: as hardware has it
+  std::uint32_t tensormap_entries = 65536;
+  std::uint32_t track_war = 0;
+  // A fault: the first scheduler stops polling when it has completed so many; 0: never.
+  std::uint32_t stall_scheduler_after = 0;
+  std::uint64_t task_timeout_ms = 0;     // of a kernel, and of a wait for an element; 0: no limit
+  std::uint64_t task_timeout_ticks = 0;  // the same, once the rate of the clock is known
+  std::uint64_t entry_bytes = 0;         // buffers of the workload itself
+  RingSizes rings[kRingCount];
+  StreamSelection streams;
+  DumpSelection dump;
+
+  TM_DEVICE constexpr std::uint32_t core_count() const { return cluster_count * kCoresPerCluster; }
+  TM_DEVICE constexpr std::uint32_t core_count(CoreType type) const {
+    return cluster_count * cores_in_cluster(type);
+  }
+  TM_DEVICE constexpr UnitCounts units() const { return {scheduler_count, core_count()}; }
+  TM_DEVICE constexpr StreamLanes lanes() const { return {streams, units()}; }
+};
+
+inline constexpr std::uint32_t kTaskWindowMin = 4;
+inline constexpr std::uint32_t kTaskWindowMax = 1u << 24;
+inline constexpr std::uint64_t kHeapBytesMin = 1024;
+inline constexpr std::uint64_t kHeapBytesMax = 1ull << 40;
+inline constexpr std::uint32_t kDepPoolMin = 4;
+inline constexpr std::uint32_t kDepPoolMax = 1u << 26;
+inline constexpr std::uint32_t kTensormapMin = 1;
+inline constexpr std::uint32_t kTensormapMax = 1u << 24;
+
+}  // namespace tidemark
