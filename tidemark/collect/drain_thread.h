@@ -56,7 +56,8 @@ class DrainThread {
     std::uint64_t last_active_pass = 0;      // the owner's
   };
 
-  // How a lane is visited: from how many waiting pages on, and whether to wait for the thread that holds it.
+  // How a lane is visited: from how many waiting pages on, and whether to wait for the thread that
+  // holds it.
   struct Visit {
     std::uint64_t least_pages = 1;
     bool waits = false;

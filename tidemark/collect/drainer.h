@@ -78,8 +78,8 @@ class Drainer {
   DrainInjection inject_;
   PagePool pool_;
   // Of each page: the lane it was handed to, and what must happen before it is handed again.
-  // Touched only by the thread that visits the lane that holds the page; the pool's lock passes it on. A line
-  // each: neighbours belong to lanes of different threads.
+  // Touched only by the thread that visits the lane that holds the page; the pool's lock passes it
+  // on. A line each: neighbours belong to lanes of different threads.
   struct alignas(64) PageState {
     std::atomic<LaneIndex> owner{kHostOwns};
     std::uint8_t marks = 0;

@@ -82,7 +82,8 @@ TEST(RecordingThreads, OpenWriteAndCloseLanesAtTheSameTime) {
   EXPECT_EQ(tasks_in(directory.file("run") + "/capture.tide"), written);
 }
 
-// Whoever comes when all lanes are open gets an error that says so, and is served once one is closed.
+// Whoever comes when all lanes are open gets an error that says so, and is served once one is
+// closed.
 TEST(RecordingThreads, AreToldWhenEveryLaneIsOpen) {
   const samples::TemporaryDirectory directory;
   auto recording =
