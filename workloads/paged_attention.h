@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // paged_attention: one step of decoding, B sequences with H heads of D numbers. Keys and values
-Keys and values of blocks of S positions; a sequence's blocks are named by its block table, as
+// are in a cache of blocks of S positions; a sequence's blocks are named by its block table, as
 // many as its context needs. Per (sequence, tile of heads) one scope with running o, m, l; in it
 // one scope per block with four tasks:
 //

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "tidemark/base/plain_text.h"
+#include "tidemark/capture/capture_ledger.h"
 #include "tidemark/capture/page_chunks.h"
 #include "tidemark/run/output_directory.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the runtime tells the host while it runs: counts, one progress line per unit, the latched
-// error. It stands in the region, so it survives the device and can be read by another process.
+// What the runtime shows the host while it runs: counts, one progress line per unit, the latched
+// error. It is in the region, so it survives the device and can be read by another process.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct alignas(128) UnitProgress {
   RecorderLine recorder;
   SharedWord<std::uint64_t> waited_before_ticks;  // for the recorder, when the state was entered
   SharedWord<std::uint64_t> loops;                // scheduler: rounds
-  // What it was doing when it left, for who comes later.
+  // What it was doing when it left, for whoever looks later.
   SharedWord<std::uint64_t> left_since_ticks;
   SharedWord<UnitState> left_state;
   SharedWord<std::uint32_t> reserved;
@@ -44,79 +44,89 @@ static_assert(offsetof(UnitImage, recorder_waiting) == offsetof(UnitProgress, re
 static_assert(offsetof(UnitImage, loops) == offsetof(UnitProgress, loops));
 
 // Writer: the unit that latched the error, once; `code` is stored last.
-struct LatchedError {
-  SharedWord<ErrorCode> code;
-  SharedWord<Resource> resource;
-  SharedWord<std::uint32_t> ring;
-  SharedWord<std::uint32_t> arg;  // kNoArg: none
-  SharedWord<std::uint64_t> used;
-  SharedWord<std::uint64_t> capacity;
-  SharedWord<std::uint64_t> requested;
-  SharedWord<std::uint64_t> task_id;
-  SharedWord<std::uint32_t> scope_line;
-  SharedWord<std::uint32_t> submit_line;
-  SharedWord<HangClass> hang_class;  // where the code is SCHEDULER_TIMEOUT
-  SharedWord<std::uint32_t> unit;    // that is stuck, or that latched it
+template <template <class> class Word>
+struct LatchedErrorOf {
+  Word<ErrorCode> code;
+  Word<Resource> resource;
+  Word<std::uint32_t> ring;
+  Word<std::uint32_t> arg;  // kNoArg: none
+  Word<std::uint64_t> used;
+  Word<std::uint64_t> capacity;
+  Word<std::uint64_t> requested;
+  Word<std::uint64_t> task_id;
+  Word<std::uint32_t> scope_line;
+  Word<std::uint32_t> submit_line;
+  Word<HangClass> hang_class;  // where the code is SCHEDULER_TIMEOUT
+  Word<std::uint32_t> unit;    // that is stuck, or that latched it
   char scope_file[kStatusTextBytes];
   char submit_file[kStatusTextBytes];
   char kernel[kStatusTextBytes];
   char text[kStatusTextBytes];
 };
+using LatchedError = LatchedErrorOf<SharedWord>;
 
 // Writer: orchestrator.
-struct RingStatus {
-  SharedWord<std::uint64_t> head, tail;            // tasks
-  SharedWord<std::uint64_t> heap_head, heap_tail;  // bytes
-  SharedWord<std::uint64_t> dep_head, dep_tail;
-  SharedWord<std::uint64_t> fanin_head, fanin_tail;
+template <template <class> class Word>
+struct RingStatusOf {
+  Word<std::uint64_t> head, tail;            // tasks
+  Word<std::uint64_t> heap_head, heap_tail;  // bytes
+  Word<std::uint64_t> dep_head, dep_tail;
+  Word<std::uint64_t> fanin_head, fanin_tail;
 };
+using RingStatus = RingStatusOf<SharedWord>;
 
 // How long the orchestrator was held back, and by what it was longest. Writer: orchestrator.
-struct BackpressureStatus {
-  SharedWord<std::uint64_t> ticks;
-  SharedWord<std::uint64_t> longest_ticks;
-  SharedWord<std::uint32_t> ring;
-  SharedWord<Resource> resource;
-  SharedWord<std::uint32_t> scope_line;
-  SharedWord<std::uint32_t> waits;
+template <template <class> class Word>
+struct BackpressureStatusOf {
+  Word<std::uint64_t> ticks;
+  Word<std::uint64_t> longest_ticks;
+  Word<std::uint32_t> ring;
+  Word<Resource> resource;
+  Word<std::uint32_t> scope_line;
+  Word<std::uint32_t> waits;
   char scope_file[kStatusTextBytes];
 };
+using BackpressureStatus = BackpressureStatusOf<SharedWord>;
 
 // Writer: host, before launch. What another process needs to understand the rest.
-struct RuntimeShape {
-  SharedWord<std::uint64_t> task_window[kRingCount];
-  SharedWord<std::uint64_t> heap_bytes[kRingCount];
-  SharedWord<std::uint64_t> dep_pool[kRingCount];
-  SharedWord<std::uint64_t> tensormap_entries;
-  SharedWord<std::uint64_t> scheduler_count;
-  SharedWord<std::uint64_t> core_count;
-  SharedWord<std::uint64_t> timeout_ms;
-  SharedWord<std::uint64_t> kernel_count;
+template <template <class> class Word>
+struct RuntimeShapeOf {
+  Word<std::uint64_t> task_window[kRingCount];
+  Word<std::uint64_t> heap_bytes[kRingCount];
+  Word<std::uint64_t> dep_pool[kRingCount];
+  Word<std::uint64_t> tensormap_entries;
+  Word<std::uint64_t> scheduler_count;
+  Word<std::uint64_t> core_count;
+  Word<std::uint64_t> timeout_ms;
+  Word<std::uint64_t> kernel_count;
   char kernels[kKernelNumbersMax][kStatusKernelBytes];
 };
+using RuntimeShape = RuntimeShapeOf<SharedWord>;
 
-struct RuntimeStatus {
+template <template <class> class Word>
+struct RuntimeStatusOf {
   // Writer: orchestrator.
-  SharedWord<std::uint64_t> submitted;
-  SharedWord<std::uint64_t> completed_at_once;  // by the orchestrator itself
-  SharedWord<std::uint64_t> scopes;
-  SharedWord<std::uint32_t> orchestration_done;
-  SharedWord<std::uint32_t> map_entries;
-  SharedWord<std::uint32_t> scheduler_count;  // so that who finds the region can read the lines
-  SharedWord<std::uint32_t> reserved;
-  SharedWord<std::uint64_t> begin_ticks;
-  SharedWord<std::uint64_t> end_ticks;
-  RingStatus rings[kRingCount];
-  BackpressureStatus backpressure;
-  LatchedError error;
+  Word<std::uint64_t> submitted;
+  Word<std::uint64_t> completed_at_once;  // by the orchestrator itself
+  Word<std::uint64_t> scopes;
+  Word<std::uint32_t> orchestration_done;
+  Word<std::uint32_t> map_entries;
+  Word<std::uint32_t> scheduler_count;  // so that another process can read the progress lines
+  Word<std::uint32_t> reserved;
+  Word<std::uint64_t> begin_ticks;
+  Word<std::uint64_t> end_ticks;
+  RingStatusOf<Word> rings[kRingCount];
+  BackpressureStatusOf<Word> backpressure;
+  LatchedErrorOf<Word> error;
   // Writer: the thread of the device process that a signal came to.
-  SharedWord<std::uint32_t> fault_signal;
-  SharedWord<std::uint32_t> fault_unit;  // + 1; 0: none of the units
-  // Writer: orchestrator. The source files that submits stand in, by number.
+  Word<std::uint32_t> fault_signal;
+  Word<std::uint32_t> fault_unit;  // + 1; 0: none of the units
+  // Writer: orchestrator. The source files of the submits, by number.
   char site_files[kSiteFilesMax][kStatusTextBytes];
-  RuntimeShape shape;
-  // Behind it: one UnitProgress per orchestrator, scheduler and core, in this order.
+  RuntimeShapeOf<Word> shape;
+  // After it: one UnitProgress per orchestrator, scheduler and core, in this order.
 };
+using RuntimeStatus = RuntimeStatusOf<SharedWord>;
 
 inline constexpr std::uint64_t kUnitLinesOffset = (sizeof(RuntimeStatus) + 127) / 128 * 128;
 TM_DEVICE constexpr std::uint64_t status_bytes(const UnitCounts& units) {

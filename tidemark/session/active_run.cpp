@@ -193,27 +193,25 @@ void ActiveRun::write_status(std::span<const std::byte> bytes) {
 
 void ActiveRun::describe_runtime(const RuntimeConfig& config,
                                  const std::vector<std::string>& kernels) {
-  const std::uint64_t shape = plan_.layout.status_offset + offsetof(RuntimeStatus, shape);
+  RuntimeShapeOf<PlainWord> shape{
+      .tensormap_entries = config.tensormap_entries,
+      .scheduler_count = config.scheduler_count,
+      .core_count = config.core_count(),
+      .timeout_ms = config.task_timeout_ms,
+      .kernel_count = std::min<std::uint64_t>(kernels.size(), kKernelNumbersMax)};
   for (std::uint32_t i = 0; i < kRingCount; ++i) {
-    port_.store(shape + offsetof(RuntimeShape, task_window) + i * 8, config.rings[i].task_window);
-    port_.store(shape + offsetof(RuntimeShape, heap_bytes) + i * 8, config.rings[i].heap_bytes);
-    port_.store(shape + offsetof(RuntimeShape, dep_pool) + i * 8, config.rings[i].dep_pool);
+    shape.task_window[i] = config.rings[i].task_window;
+    shape.heap_bytes[i] = config.rings[i].heap_bytes;
+    shape.dep_pool[i] = config.rings[i].dep_pool;
   }
-  port_.store(shape + offsetof(RuntimeShape, tensormap_entries), config.tensormap_entries);
-  port_.store(shape + offsetof(RuntimeShape, scheduler_count), config.scheduler_count);
-  port_.store(shape + offsetof(RuntimeShape, core_count), config.core_count());
-  port_.store(shape + offsetof(RuntimeShape, timeout_ms), config.task_timeout_ms);
-  const std::size_t count = std::min<std::size_t>(kernels.size(), kKernelNumbersMax);
-  for (std::size_t i = 0; i < count; ++i) {
-    char text[kStatusKernelBytes] = {};
-    kernels[i].copy(text, sizeof(text) - 1);
-    for (std::size_t at = 0; at < sizeof(text); at += 8) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, text + at, 8);
-      port_.store(shape + offsetof(RuntimeShape, kernels) + i * sizeof(text) + at, word);
-    }
+  for (std::size_t i = 0; i < shape.kernel_count; ++i)
+    kernels[i].copy(shape.kernels[i], kStatusKernelBytes - 1);
+  // Backwards: whoever sees the count of the kernels sees their names.
+  for (std::size_t at = sizeof(shape); at > 0; at -= 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, reinterpret_cast<const char*>(&shape) + at - 8, 8);
+    port_.store(plan_.layout.status_offset + offsetof(RuntimeStatus, shape) + at - 8, word);
   }
-  port_.store(shape + offsetof(RuntimeShape, kernel_count), count);
 }
 
 void ActiveRun::note_file_error(const Error& error) {

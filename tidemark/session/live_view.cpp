@@ -19,20 +19,19 @@ namespace {
 constexpr std::uint32_t kLiveUnitsMax = 1u << 16;
 
 // The configuration as far as the region has it; sizes that no runtime has are cut.
-RuntimeConfig config_of(const RuntimeShape& shape) {
+RuntimeConfig config_of(const RuntimeShapeOf<PlainWord>& shape) {
   RuntimeConfig config;
   const auto small = [](std::uint64_t value) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, kLiveUnitsMax));
   };
-  config.scheduler_count = small(shape.scheduler_count.load_relaxed());
-  config.cluster_count = small(shape.core_count.load_relaxed()) / kCoresPerCluster;
-  config.tensormap_entries = static_cast<std::uint32_t>(shape.tensormap_entries.load_relaxed());
-  config.task_timeout_ms = shape.timeout_ms.load_relaxed();
+  config.scheduler_count = small(shape.scheduler_count);
+  config.cluster_count = small(shape.core_count) / kCoresPerCluster;
+  config.tensormap_entries = static_cast<std::uint32_t>(shape.tensormap_entries);
+  config.task_timeout_ms = shape.timeout_ms;
   for (std::uint32_t i = 0; i < kRingCount; ++i)
-    config.rings[i] = {
-        .task_window = static_cast<std::uint32_t>(shape.task_window[i].load_relaxed()),
-        .dep_pool = static_cast<std::uint32_t>(shape.dep_pool[i].load_relaxed()),
-        .heap_bytes = shape.heap_bytes[i].load_relaxed()};
+    config.rings[i] = {.task_window = static_cast<std::uint32_t>(shape.task_window[i]),
+                       .dep_pool = static_cast<std::uint32_t>(shape.dep_pool[i]),
+                       .heap_bytes = shape.heap_bytes[i]};
   return config;
 }
 
@@ -108,12 +107,11 @@ std::optional<LiveView> LiveRun::look() {
                               port_.load(device + offsetof(RegionDeviceWords, device_start_time))});
   if (layout.shape.status_bytes >= sizeof(RuntimeStatus)) {
     const StatusImage image = read_status(port_, layout);
-    const RuntimeShape& shape = image.status().shape;
-    view.has_runtime = shape.core_count.load_relaxed() > 0;
-    view.error_code = static_cast<std::uint32_t>(image.status().error.code.load_relaxed());
+    const RuntimeShapeOf<PlainWord>& shape = image.shape;
+    view.has_runtime = shape.core_count > 0;
+    view.error_code = static_cast<std::uint32_t>(image.error.code);
     view.state = read_hang_state(port_, layout, config_of(shape), nullptr);
-    const std::uint64_t kernels =
-        std::min<std::uint64_t>(shape.kernel_count.load_relaxed(), kKernelNumbersMax);
+    const std::uint64_t kernels = std::min<std::uint64_t>(shape.kernel_count, kKernelNumbersMax);
     for (std::uint64_t i = 0; i < kernels; ++i)
       view.state.kernels.push_back(status_text(shape.kernels[i]));
   }

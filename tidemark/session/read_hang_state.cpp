@@ -74,13 +74,13 @@ class SlotReader {
   std::uint64_t links_left_ = 0;
 };
 
-std::string site_of(const RuntimeStatus& status, const TaskSlot& slot) {
+std::string site_of(const StatusImage& status, const TaskSlot& slot) {
   if (slot.submit_file >= kSiteFilesMax) return {};
   const std::string file = status_text(status.site_files[slot.submit_file]);
   return file.empty() ? file : fmt::format("{}:{}", file, slot.submit_line);
 }
 
-void read_tasks(SlotReader& slots, const RuntimeStatus& status, const RuntimeConfig& config,
+void read_tasks(SlotReader& slots, const StatusImage& status, const RuntimeConfig& config,
                 HangState& state) {
   for (std::uint32_t ring = 0; ring < kRingCount; ++ring) {
     const RingState& at = state.rings[ring];
@@ -176,19 +176,17 @@ std::optional<std::vector<unsigned char>> make_frame(DumpHeader& header, const S
 HangState read_hang_state(const RegionPort& port, const RegionLayout& layout,
                           const RuntimeConfig& config, const DeviceMemory* memory) {
   HangState state;
-  const StatusImage image = read_status(port, layout);
-  const RuntimeStatus& status = image.status();
+  const StatusImage status = read_status(port, layout);
   state.units = config.units();
   state.lines = read_unit_lines(port, layout, state.units);
   state.limit_ms = config.task_timeout_ms;
   for (std::uint32_t i = 0; i < kRingCount; ++i) {
-    const RingStatus& ring = status.rings[i];
-    const auto used = [](const SharedWord<std::uint64_t>& head,
-                         const SharedWord<std::uint64_t>& tail) {
-      return head.load_relaxed() - std::min(head.load_relaxed(), tail.load_relaxed());
+    const auto& ring = status.rings[i];
+    const auto used = [](std::uint64_t head, std::uint64_t tail) {
+      return head - std::min(head, tail);
     };
-    state.rings[i] = {.head = ring.head.load_relaxed(),
-                      .tail = ring.tail.load_relaxed(),
+    state.rings[i] = {.head = ring.head,
+                      .tail = ring.tail,
                       .window = config.rings[i].task_window,
                       .heap_used = used(ring.heap_head, ring.heap_tail),
                       .heap_bytes = config.rings[i].heap_bytes,
@@ -196,16 +194,16 @@ HangState read_hang_state(const RegionPort& port, const RegionLayout& layout,
                       .fanin_used = used(ring.fanin_head, ring.fanin_tail),
                       .dep_pool = config.rings[i].dep_pool};
   }
-  state.map_entries = status.map_entries.load_relaxed();
+  state.map_entries = status.map_entries;
   state.map_capacity = config.tensormap_entries;
-  state.submitted = status.submitted.load_relaxed();
-  state.scopes = status.scopes.load_relaxed();
-  state.completed = status.completed_at_once.load_relaxed();
+  state.submitted = status.submitted;
+  state.scopes = status.scopes;
+  state.completed = status.completed_at_once;
   for (std::uint32_t i = 0; i < state.units.schedulers; ++i)
     if (state.units.scheduler(i) < state.lines.size())
       state.completed += state.lines[state.units.scheduler(i)].count;
-  state.orchestration_done = status.orchestration_done.load_relaxed() != 0;
-  if (const std::uint32_t crashed = status.fault_unit.load_relaxed();
+  state.orchestration_done = status.orchestration_done != 0;
+  if (const std::uint32_t crashed = status.fault_unit;
       crashed != 0 && crashed <= state.units.total()) {
     state.unit = crashed - 1;
     state.has_unit = true;

@@ -76,13 +76,13 @@ void read_latched_error(const RunRequest& request, ActiveRun& run, HangState* st
   if (!request.launch.runtime) return;
   RunReport& report = run.report();
   const StatusImage image = read_status(run.port(), run.plan().layout);
-  const LatchedError& latched = image.status().error;
-  if (latched.code.load_relaxed() == ErrorCode::kSchedulerTimeout) {
-    const HangClass hang = latched.hang_class.load_relaxed();
+  const LatchedErrorOf<PlainWord>& latched = image.error;
+  if (latched.code == ErrorCode::kSchedulerTimeout) {
+    const HangClass hang = latched.hang_class;
     report.status = "hang";
     report.error = scheduler_timeout(hang);
     state->hang = hang;
-    state->unit = latched.unit.load_relaxed();
+    state->unit = latched.unit;
     state->has_unit = state->unit < state->units.total();
     return;
   }
@@ -194,9 +194,7 @@ void classify(const Ending& ending, const RunRequest& request, ActiveRun& run,
   if (request.launch.runtime) {
     const bool ended_well =
         ending.exit && ending.exit->kind == DeviceExit::Kind::kFinished && ending.exit->code == 0;
-    const bool latched =
-        read_status(run.port(), run.plan().layout).status().error.code.load_relaxed() !=
-        ErrorCode::kNone;
+    const bool latched = read_status(run.port(), run.plan().layout).error.code != ErrorCode::kNone;
     if (!ended_well || latched)
       *state = read_hang_state(run.port(), run.plan().layout, request.launch.runtime->config,
                                memory ? &*memory : nullptr);

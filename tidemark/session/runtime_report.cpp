@@ -19,25 +19,24 @@ std::uint64_t next_power_of_two(std::uint64_t value) {
 
 // Everything known of an error, as words.
 struct Told {
-  explicit Told(const LatchedError& error)
-      : code(error.code.load_relaxed()),
-        resource(error.resource.load_relaxed()),
-        ring(std::min(error.ring.load_relaxed(), kRingCount - 1)),
-        arg(error.arg.load_relaxed()),
-        used(error.used.load_relaxed()),
-        capacity(error.capacity.load_relaxed()),
-        requested(error.requested.load_relaxed()),
-        task(task_text(error.task_id.load_relaxed())),
-        has_task(error.task_id.load_relaxed() != ~std::uint64_t{0}),
+  explicit Told(const LatchedErrorOf<PlainWord>& error)
+      : code(error.code),
+        resource(error.resource),
+        ring(std::min(error.ring, kRingCount - 1)),
+        arg(error.arg),
+        used(error.used),
+        capacity(error.capacity),
+        requested(error.requested),
+        task(task_text(error.task_id)),
+        has_task(error.task_id != ~std::uint64_t{0}),
         kernel(status_text(error.kernel)),
         text(status_text(error.text)) {
     const std::string scope_file = status_text(error.scope_file);
     const std::string submit_file = status_text(error.submit_file);
-    scope_site = fmt::format("{}:{}", scope_file, error.scope_line.load_relaxed());
+    scope_site = fmt::format("{}:{}", scope_file, error.scope_line);
     scope = scope_file.empty() ? "no scope" : "the scope at " + scope_site;
-    submit = submit_file.empty()
-                 ? "the orchestration"
-                 : fmt::format("{}:{}", submit_file, error.submit_line.load_relaxed());
+    submit = submit_file.empty() ? "the orchestration"
+                                 : fmt::format("{}:{}", submit_file, error.submit_line);
   }
 
   ErrorCode code;
@@ -171,10 +170,9 @@ TaskCounts read_task_counts(const RegionPort& port, const RegionLayout& layout) 
   const std::uint64_t room = layout.shape.status_bytes;
   if (room < kUnitLinesOffset) return {};
   const StatusImage image = read_status(port, layout);
-  const UnitCounts units{.schedulers = image.status().scheduler_count.load_relaxed(), .cores = 0};
-  TaskCounts counts{.submitted = image.status().submitted.load_relaxed(),
-                    .completed = image.status().completed_at_once.load_relaxed(),
-                    .scopes = image.status().scopes.load_relaxed()};
+  const UnitCounts units{.schedulers = image.scheduler_count, .cores = 0};
+  TaskCounts counts{
+      .submitted = image.submitted, .completed = image.completed_at_once, .scopes = image.scopes};
   const std::uint64_t lines = (room - kUnitLinesOffset) / sizeof(UnitProgress);
   for (std::uint64_t i = 0; i < units.schedulers && i + 1 < lines; ++i)
     counts.completed +=
@@ -194,23 +192,20 @@ void report_tasks(const RegionPort& port, const RegionLayout& layout, RunReport&
 std::optional<RunError> read_runtime_error(const RegionPort& port, const RegionLayout& layout,
                                            const RuntimeConfig& config) {
   const StatusImage image = read_status(port, layout);
-  const Told told(image.status().error);
+  const Told told(image.error);
   if (told.code == ErrorCode::kNone || told.code == ErrorCode::kAborted) return std::nullopt;
   return describe(told, config);
 }
 
 std::optional<RunError> read_backpressure(const RegionPort& port, const RegionLayout& layout,
                                           const RuntimeConfig&) {
-  const StatusImage image = read_status(port, layout);
-  const RuntimeStatus& status = image.status();
-  const BackpressureStatus& told = status.backpressure;
-  const std::uint64_t begin = status.begin_ticks.load_relaxed(),
-                      end = status.end_ticks.load_relaxed();
+  const StatusImage status = read_status(port, layout);
+  const auto& told = status.backpressure;
+  const std::uint64_t begin = status.begin_ticks, end = status.end_ticks;
   if (end <= begin) return std::nullopt;
-  const double share =
-      static_cast<double>(told.ticks.load_relaxed()) / static_cast<double>(end - begin);
+  const double share = static_cast<double>(told.ticks) / static_cast<double>(end - begin);
   if (share < kBackpressureShare) return std::nullopt;
-  const Resource resource = told.resource.load_relaxed();
+  const Resource resource = told.resource;
   RunError warning{.code = static_cast<std::uint32_t>(ErrorCode::kRingBufferBackpressure),
                    .name = std::string(to_text(ErrorCode::kRingBufferBackpressure)),
                    .error_class = "warning",
@@ -219,8 +214,8 @@ std::optional<RunError> read_backpressure(const RegionPort& port, const RegionLa
   warning.message = fmt::format(
       "the orchestrator was held back for {:.0f} % of the run, longest by the {} of ring {} in the "
       "scope at {}:{}",
-      share * 100, to_text(resource), std::min(told.ring.load_relaxed(), kRingCount - 1),
-      status_text(told.scope_file), told.scope_line.load_relaxed());
+      share * 100, to_text(resource), std::min(told.ring, kRingCount - 1),
+      status_text(told.scope_file), told.scope_line);
   warning.hint = fmt::format("a larger {} lets it run ahead; not needed if the cores are busy",
                              resource_flag(resource));
   return warning;

@@ -12,20 +12,15 @@
 
 namespace tidemark {
 
-struct StatusImage {
-  std::uint64_t words[sizeof(RuntimeStatus) / 8];
-
-  [[nodiscard]] const RuntimeStatus& status() const {
-    return *reinterpret_cast<const RuntimeStatus*>(words);
-  }
-};
+using StatusImage = RuntimeStatusOf<PlainWord>;
+static_assert(sizeof(StatusImage) == sizeof(RuntimeStatus) && sizeof(StatusImage) % 8 == 0);
 
 // Zeros where the region has no runtime.
 inline StatusImage read_status(const RegionPort& port, const RegionLayout& layout) {
   StatusImage image{};
   if (layout.shape.status_bytes >= sizeof(RuntimeStatus))
     // pairs with [error told] and [crash noted]
-    port.read(layout.status_offset, image.words, sizeof(image.words));
+    port.read(layout.status_offset, &image, sizeof(image));
   return image;
 }
 
