@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/ledger/page_check.h"
 
+#include "tidemark/schema/enum_text.h"
 #include "tidemark/schema/stamp.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/transport/fragment.h"
@@ -8,35 +9,11 @@
 namespace tidemark {
 
 std::string_view to_text(PageFault fault) {
-  switch (fault) {
-    case PageFault::kNone:
-      return "none";
-    case PageFault::kEmpty:
-      return "empty page";
-    case PageFault::kForeignRun:
-      return "page of another run";
-    case PageFault::kUnknownLane:
-      return "page of an unknown lane";
-    case PageFault::kWrongLane:
-      return "page of another lane";
-    case PageFault::kWrongSequence:
-      return "page out of sequence";
-    case PageFault::kBadGeneration:
-      return "impossible generation";
-    case PageFault::kWrongRecordSize:
-      return "wrong record size";
-    case PageFault::kBadCount:
-      return "impossible record count";
-    case PageFault::kBadFrameOffset:
-      return "impossible frame offset";
-    case PageFault::kNotSealed:
-      return "published but not sealed";
-    case PageFault::kBadPageIndex:
-      return "impossible page index";
-    case PageFault::kChanging:
-      return "rewritten while read";
-  }
-  return "unknown";
+  return enum_text(fault, PageFault::kNone,
+                   {"none", "empty page", "page of another run", "page of an unknown lane",
+                    "page of another lane", "page out of sequence", "impossible generation",
+                    "wrong record size", "impossible record count", "impossible frame offset",
+                    "published but not sealed", "impossible page index", "rewritten while read"});
 }
 
 PageFault check_page(const PageHeaderImage& header, const PageExpectation& expected) {

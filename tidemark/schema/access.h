@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tidemark/base/host_device.h"
+#include "tidemark/schema/enum_text.h"
 
 namespace tidemark {
 
@@ -22,19 +23,8 @@ TM_DEVICE constexpr bool writes(Access access) {
 }
 
 constexpr std::string_view to_text(Access access) {
-  switch (access) {
-    case Access::kInput:
-      return "input";
-    case Access::kOutput:
-      return "output";
-    case Access::kOutputExisting:
-      return "output_existing";
-    case Access::kInout:
-      return "inout";
-    case Access::kNoDep:
-      return "no_dep";
-  }
-  return "unknown";
+  return enum_text(access, Access::kInput,
+                   {"input", "output", "output_existing", "inout", "no_dep"});
 }
 
 // What it is for the kernel, whose dump shows it: input, output or inout.

@@ -6,13 +6,14 @@
 #include <string_view>
 
 #include "tidemark/base/host_device.h"
+#include "tidemark/schema/enum_text.h"
 
 namespace tidemark {
 
 enum class CoreType : std::uint8_t { kAic, kAiv };
 
 constexpr std::string_view to_text(CoreType type) {
-  return type == CoreType::kAic ? "aic" : type == CoreType::kAiv ? "aiv" : "unknown";
+  return enum_text(type, CoreType::kAic, {"aic", "aiv"});
 }
 
 inline constexpr std::uint32_t kCoresPerCluster = 3;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tidemark/base/host_device.h"
+#include "tidemark/schema/enum_text.h"
 
 namespace tidemark {
 
@@ -27,35 +28,16 @@ enum class DType : std::uint8_t {
 inline constexpr std::uint32_t kDTypeCount = 13;
 
 TM_DEVICE constexpr std::uint32_t dtype_bytes(DType dtype) {
-  switch (dtype) {
-    case DType::kInt8:
-    case DType::kUint8:
-    case DType::kBool:
-      return 1;
-    case DType::kFloat16:
-    case DType::kBfloat16:
-    case DType::kInt16:
-    case DType::kUint16:
-      return 2;
-    case DType::kFloat32:
-    case DType::kInt32:
-    case DType::kUint32:
-      return 4;
-    case DType::kFloat64:
-    case DType::kInt64:
-    case DType::kUint64:
-      return 8;
-  }
-  return 0;
+  constexpr std::uint8_t kBytes[kDTypeCount] = {4, 2, 2, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1};
+  const auto index = static_cast<std::uint32_t>(dtype);
+  return index < kDTypeCount ? kBytes[index] : 0;
 }
 
 // For the host: "unknown" if the value is no dtype (it may come from a file or from shared memory).
 constexpr std::string_view to_text(DType dtype) {
-  constexpr std::string_view kNames[kDTypeCount] = {
-      "float32", "float16", "bfloat16", "float64", "int8",   "int16", "int32",
-      "int64",   "uint8",   "uint16",   "uint32",  "uint64", "bool"};
-  const auto index = static_cast<std::uint32_t>(dtype);
-  return index < kDTypeCount ? kNames[index] : "unknown";
+  return enum_text(dtype, DType::kFloat32,
+                   {"float32", "float16", "bfloat16", "float64", "int8", "int16", "int32", "int64",
+                    "uint8", "uint16", "uint32", "uint64", "bool"});
 }
 
 }  // namespace tidemark

@@ -11,6 +11,7 @@
 
 #include "tidemark/schema/access.h"
 #include "tidemark/schema/dtype.h"
+#include "tidemark/schema/enum_text.h"
 #include "tidemark/schema/field.h"
 #include "tidemark/schema/task_limits.h"
 
@@ -21,15 +22,8 @@ inline constexpr std::uint32_t kDumpMagic = 0x504D5544;  // "DUMP"
 enum class DumpStage : std::uint8_t { kBeforeDispatch = 0, kAfterCompletion = 1, kAtHang = 2 };
 
 constexpr std::string_view to_text(DumpStage stage) {
-  switch (stage) {
-    case DumpStage::kBeforeDispatch:
-      return "before_dispatch";
-    case DumpStage::kAfterCompletion:
-      return "after_completion";
-    case DumpStage::kAtHang:
-      return "at_hang";
-  }
-  return "unknown";
+  return enum_text(stage, DumpStage::kBeforeDispatch,
+                   {"before_dispatch", "after_completion", "at_hang"});
 }
 
 enum class DumpKind : std::uint8_t {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tidemark/base/host_device.h"
+#include "tidemark/schema/enum_text.h"
 
 namespace tidemark {
 
@@ -18,19 +19,7 @@ enum class DumpLevel : std::uint32_t {
 };
 
 constexpr std::string_view to_text(DumpLevel level) {
-  switch (level) {
-    case DumpLevel::kOff:
-      return "off";
-    case DumpLevel::kFull:
-      return "full";
-    case DumpLevel::kMarked:
-      return "marked";
-    case DumpLevel::kMeta:
-      return "meta";
-    case DumpLevel::kStats:
-      return "stats";
-  }
-  return "unknown";
+  return enum_text(level, DumpLevel::kOff, {"off", "full", "marked", "meta", "stats"});
 }
 
 // When payload is kept, by what the statistics say.

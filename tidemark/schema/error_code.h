@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tidemark/schema/enum_text.h"
+
 namespace tidemark {
 
 enum class ErrorCode : std::uint32_t {
@@ -29,43 +31,16 @@ enum class ErrorCode : std::uint32_t {
 };
 
 constexpr std::string_view to_text(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kNone:
-      return "NONE";
-    case ErrorCode::kScopeDeadlock:
-      return "SCOPE_DEADLOCK";
-    case ErrorCode::kHeapRingDeadlock:
-      return "HEAP_RING_DEADLOCK";
-    case ErrorCode::kFlowControlDeadlock:
-      return "FLOW_CONTROL_DEADLOCK";
-    case ErrorCode::kDepPoolOverflow:
-      return "DEP_POOL_OVERFLOW";
-    case ErrorCode::kInvalidArgs:
-      return "INVALID_ARGS";
-    case ErrorCode::kRequestTooLarge:
-      return "REQUEST_TOO_LARGE";
-    case ErrorCode::kSyncStartInvalid:
-      return "SYNC_START_INVALID";
-    case ErrorCode::kTensorWaitTimeout:
-      return "TENSOR_WAIT_TIMEOUT";
-    case ErrorCode::kExplicitOrchFatal:
-      return "EXPLICIT_ORCH_FATAL";
-    case ErrorCode::kScopeDepthExceeded:
-      return "SCOPE_DEPTH_EXCEEDED";
-    case ErrorCode::kTensormapOverflow:
-      return "TENSORMAP_OVERFLOW";
-    case ErrorCode::kRingBufferBackpressure:
-      return "RING_BUFFER_BACKPRESSURE";
-    case ErrorCode::kAborted:
-      return "ABORTED";
-    case ErrorCode::kSchedulerTimeout:
-      return "SCHEDULER_TIMEOUT";
-    case ErrorCode::kOpTimeout:
-      return "OP_TIMEOUT";
-    case ErrorCode::kDeviceFault:
-      return "DEVICE_FAULT";
-  }
-  return "UNKNOWN";
+  if (code == ErrorCode::kRingBufferBackpressure) return "RING_BUFFER_BACKPRESSURE";
+  if (code >= ErrorCode::kAborted)
+    return enum_text(code, ErrorCode::kAborted,
+                     {"ABORTED", "SCHEDULER_TIMEOUT", "OP_TIMEOUT", "DEVICE_FAULT"}, "UNKNOWN");
+  return enum_text(
+      code, ErrorCode::kNone,
+      {"NONE", "SCOPE_DEADLOCK", "HEAP_RING_DEADLOCK", "FLOW_CONTROL_DEADLOCK", "DEP_POOL_OVERFLOW",
+       "INVALID_ARGS", "REQUEST_TOO_LARGE", "SYNC_START_INVALID", "TENSOR_WAIT_TIMEOUT",
+       "EXPLICIT_ORCH_FATAL", "SCOPE_DEPTH_EXCEEDED", "TENSORMAP_OVERFLOW"},
+      "UNKNOWN");
 }
 
 }  // namespace tidemark

@@ -9,6 +9,7 @@
 
 #include "tidemark/schema/access.h"
 #include "tidemark/schema/dtype.h"
+#include "tidemark/schema/enum_text.h"
 #include "tidemark/schema/field.h"
 #include "tidemark/schema/stream_id.h"
 #include "tidemark/schema/task_limits.h"
@@ -24,15 +25,7 @@ enum class GraphRecordKind : std::uint8_t { kTask = 1, kArgument = 2, kDimension
 enum class EdgeSource : std::uint8_t { kExplicit, kCreator, kTensorMap };
 
 constexpr std::string_view to_text(EdgeSource source) {
-  switch (source) {
-    case EdgeSource::kExplicit:
-      return "explicit";
-    case EdgeSource::kCreator:
-      return "creator";
-    case EdgeSource::kTensorMap:
-      return "tensormap";
-  }
-  return "unknown";
+  return enum_text(source, EdgeSource::kExplicit, {"explicit", "creator", "tensormap"});
 }
 
 struct GraphTask {

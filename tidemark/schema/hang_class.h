@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tidemark/schema/enum_text.h"
+
 namespace tidemark {
 
 enum class HangClass : std::uint32_t {
@@ -17,14 +19,9 @@ enum class HangClass : std::uint32_t {
 };
 inline constexpr std::uint32_t kHangClassCount = 6;
 constexpr std::string_view to_text(HangClass hang) {
-  constexpr std::string_view kNames[kHangClassCount] = {"none",
-                                                        "running stalled",
-                                                        "ready but all idle",
-                                                        "dependency deadlock",
-                                                        "orchestrator stalled",
-                                                        "recorder stalled"};
-  const auto index = static_cast<std::uint32_t>(hang);
-  return index < kHangClassCount ? kNames[index] : "unknown";
+  return enum_text(hang, HangClass::kNone,
+                   {"none", "running stalled", "ready but all idle", "dependency deadlock",
+                    "orchestrator stalled", "recorder stalled"});
 }
 
 }  // namespace tidemark

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tidemark/schema/enum_text.h"
+
 namespace tidemark {
 
 enum class Resource : std::uint32_t {
@@ -18,10 +20,8 @@ enum class Resource : std::uint32_t {
 inline constexpr std::uint32_t kResourceCount = 6;
 
 constexpr std::string_view to_text(Resource resource) {
-  constexpr std::string_view kNames[kResourceCount] = {
-      "none", "task window", "heap", "dependency pool", "fanin", "tensor map"};
-  const auto index = static_cast<std::uint32_t>(resource);
-  return index < kResourceCount ? kNames[index] : "unknown";
+  return enum_text(resource, Resource::kNone,
+                   {"none", "task window", "heap", "dependency pool", "fanin", "tensor map"});
 }
 
 // The flag that sets its size.

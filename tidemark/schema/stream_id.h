@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tidemark/schema/enum_text.h"
+
 namespace tidemark {
 
 enum class StreamId : std::uint16_t {
@@ -26,15 +28,7 @@ enum class Overflow : std::uint16_t {
 };
 
 constexpr std::string_view to_text(Overflow overflow) {
-  switch (overflow) {
-    case Overflow::kWait:
-      return "wait";
-    case Overflow::kDrop:
-      return "drop";
-    case Overflow::kKeepLast:
-      return "keep-last";
-  }
-  return "unknown";
+  return enum_text(overflow, Overflow::kWait, {"wait", "drop", "keep-last"});
 }
 
 // Why an attempt was refused or a page never reached the capture.
@@ -48,19 +42,8 @@ enum class DropReason : std::uint16_t {
 inline constexpr std::uint32_t kDropReasonCount = 5;
 
 constexpr std::string_view to_text(DropReason reason) {
-  switch (reason) {
-    case DropReason::kNoPage:
-      return "no_page";
-    case DropReason::kHostGone:
-      return "host_gone";
-    case DropReason::kAborted:
-      return "aborted";
-    case DropReason::kFileError:
-      return "file_error";
-    case DropReason::kDeviceLost:
-      return "device_lost";
-  }
-  return "unknown";
+  return enum_text(reason, DropReason::kNoPage,
+                   {"no_page", "host_gone", "aborted", "file_error", "device_lost"});
 }
 
 }  // namespace tidemark

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tidemark/schema/enum_text.h"
+
 namespace tidemark {
 
 enum class UnitState : std::uint32_t {
@@ -15,13 +17,10 @@ enum class UnitState : std::uint32_t {
   kCopying,  // worker: arguments, for the dump
   kLeft,
 };
-inline constexpr std::uint32_t kUnitStateCount = 6;
 
 constexpr std::string_view to_text(UnitState state) {
-  constexpr std::string_view kTexts[kUnitStateCount] = {"not started", "idle",    "busy",
-                                                        "waiting",     "copying", "left"};
-  const auto index = static_cast<std::uint32_t>(state);
-  return index < kUnitStateCount ? kTexts[index] : "damaged";
+  return enum_text(state, UnitState::kNotStarted,
+                   {"not started", "idle", "busy", "waiting", "copying", "left"}, "damaged");
 }
 
 }  // namespace tidemark

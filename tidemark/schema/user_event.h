@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tidemark/schema/enum_text.h"
 #include "tidemark/schema/field.h"
 #include "tidemark/schema/stream_id.h"
 #include "tidemark/schema/ticks48.h"
@@ -15,7 +16,7 @@ namespace tidemark {
 enum class EventKind : std::uint16_t { kMark = 1, kCounter = 2 };
 
 constexpr std::string_view to_text(EventKind kind) {
-  return kind == EventKind::kCounter ? "counter" : kind == EventKind::kMark ? "mark" : "unknown";
+  return enum_text(kind, EventKind::kMark, {"mark", "counter"});
 }
 
 struct UserEvent {
