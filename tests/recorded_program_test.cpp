@@ -3,10 +3,10 @@
 // allocations, edges by what the orchestrator found and by the conflicts of a naive executor, spans
 // by the blocks of the program. On every platform and with every way to build a graph.
 #include "tests/recorded_program.h"
-#include "tests/seed_range.h"
 
 #include <gtest/gtest.h>
 
+#include "tests/seed_range.h"
 #include "tidemark/analyze/scope_report.h"
 #include "tidemark/analyze/task_graph.h"
 #include "tidemark/analyze/task_rows.h"
@@ -15,9 +15,8 @@ namespace tidemark::random_program {
 namespace {
 
 std::uint64_t seeds_for(std::string_view platform) {
-  return platform == "sim"
-             ? seed_count({.campaign = 500, .quick = 120, .under_sanitizer = 20})
-             : seed_count({.campaign = 30, .quick = 8, .under_sanitizer = 3});
+  return platform == "sim" ? seed_count({.campaign = 500, .quick = 120, .under_sanitizer = 20})
+                           : seed_count({.campaign = 30, .quick = 8, .under_sanitizer = 3});
 }
 
 RuntimeConfig config_for(const char* platform, BuildKind build, bool track_war) {
@@ -182,7 +181,7 @@ TEST_P(RecordedPrograms, SayWhatASecondCountSays) {
 
 // The sizes that the report calls enough are.
 TEST(RecordedProgram, RunsAgainInTheSmallestSizesItsReportNames) {
-  for (std::uint64_t seed = 0; seed < kSeedsOfSmall && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 0; seed < seeds_for("sim") && !HasFailure(); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const Program program = Generator(seed, Edges::kTracked).make();
     RuntimeConfig config = config_for("sim", BuildKind::kTensorMap, true);

@@ -7,7 +7,6 @@
 //   QK (AIC)  ->  SF (AIV)  ->  PV (AIC)  ->  UP (AIV, running o, m, l; the last one writes out)
 #pragma once
 
-#include <cmath>
 #include <vector>
 
 #include "tidemark/runtime/graph/orchestrator.h"

@@ -9,7 +9,6 @@
 
 #include "tidemark/base/expected.h"
 #include "tidemark/capture/capture_ledger.h"
-#include "tidemark/run/description.h"
 #include "tidemark/run/run_report.h"
 
 namespace tidemark {

@@ -11,46 +11,20 @@
 
 #include <fmt/core.h>
 
-#include "tidemark/schema/dtype.h"
-#include "tidemark/schema/half.h"
+#include "tidemark/schema/element_type.h"
 
 namespace tidemark {
 
 // fn(value) with the element in its own type; 16-bit floats as float.
 template <class Fn>
 decltype(auto) with_element(DType dtype, const void* bytes, const Fn& fn) {
-  const auto load = [&](auto value) {
+  return with_element_type(dtype, [&](auto value) {
     std::memcpy(&value, bytes, sizeof(value));
-    return value;
-  };
-  switch (dtype) {
-    case DType::kFloat32:
-      return fn(load(float{}));
-    case DType::kFloat64:
-      return fn(load(double{}));
-    case DType::kFloat16:
-      return fn(load(Float16{}).to_float());
-    case DType::kBfloat16:
-      return fn(load(Bfloat16{}).to_float());
-    case DType::kInt8:
-      return fn(load(std::int8_t{}));
-    case DType::kInt16:
-      return fn(load(std::int16_t{}));
-    case DType::kInt32:
-      return fn(load(std::int32_t{}));
-    case DType::kInt64:
-      return fn(load(std::int64_t{}));
-    case DType::kUint8:
-    case DType::kBool:
-      return fn(load(std::uint8_t{}));
-    case DType::kUint16:
-      return fn(load(std::uint16_t{}));
-    case DType::kUint32:
-      return fn(load(std::uint32_t{}));
-    case DType::kUint64:
-      break;
-  }
-  return fn(load(std::uint64_t{}));
+    if constexpr (requires { value.to_float(); })
+      return fn(value.to_float());
+    else
+      return fn(value);
+  });
 }
 
 inline double element_as_double(DType dtype, const void* bytes) {

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "tidemark/run/hang_text.h"
 #include "tidemark/run/run_capture.h"
 #include "tidemark/schema/task_span.h"
 

@@ -8,7 +8,6 @@
 #include <functional>
 
 #include "tidemark/run/run_capture.h"
-#include "tidemark/schema/task_span.h"
 
 namespace tidemark {
 

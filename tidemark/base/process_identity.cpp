@@ -2,8 +2,8 @@
 #include "tidemark/base/process_identity.h"
 
 #include <signal.h>
-#include <sys/pidfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -14,7 +14,6 @@
 #include <fmt/core.h>
 
 #include "tidemark/base/monotonic_clock.h"
-#include "tidemark/base/unique_fd.h"
 
 namespace tidemark {
 namespace {
@@ -35,15 +34,20 @@ char state_in(const std::string& stat_path) {
 
 // The descriptor pins the process: the identity is checked again before the signal is sent.
 void send_signal(const ProcessIdentity& process, int number) {
-  const UniqueFd pinned(::pidfd_open(static_cast<pid_t>(process.pid), 0));
+  const UniqueFd pinned = pin_process(static_cast<pid_t>(process.pid));
   if (!is_alive(process)) return;
   if (pinned.valid())
-    ::pidfd_send_signal(pinned.get(), number, nullptr, 0);
+    ::syscall(SYS_pidfd_send_signal, pinned.get(), number, nullptr, 0);
   else
     ::kill(static_cast<pid_t>(process.pid), number);
 }
 
 }  // namespace
+
+// <sys/pidfd.h> of glibc 2.36 cannot be used from C++.
+UniqueFd pin_process(pid_t pid) {
+  return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+}
 
 ProcessIdentity this_process() { return identify_process(static_cast<std::uint32_t>(::getpid())); }
 

@@ -5,12 +5,18 @@
 #include <cstdint>
 #include <string>
 
+#include "tidemark/base/unique_fd.h"
+
 namespace tidemark {
 
 struct ProcessIdentity {
   std::uint32_t pid = 0;
   std::uint64_t start_time = 0;  // clock ticks since boot, as the kernel counts it
 };
+
+// A descriptor of the process: its pid is not used again while this is open. Not valid: no such
+// process, or an old kernel.
+UniqueFd pin_process(pid_t pid);
 
 ProcessIdentity this_process();
 // Zero start time: no such process.
@@ -28,7 +34,7 @@ std::uint64_t pid_namespace();
 
 // True if a signal or a debugger stopped every thread of the process.
 bool is_stopped(const ProcessIdentity& process);
-// Stops the process and waits (bounded) until all of its threads are stopped. True if they do.
+// Stops the process and waits (bounded) until all of its threads are stopped. True if they are.
 bool stop_process(const ProcessIdentity& process, std::uint32_t wait_ms);
 
 }  // namespace tidemark

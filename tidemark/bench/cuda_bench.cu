@@ -4,8 +4,6 @@
 // write without a recorder.
 
 #include <algorithm>
-#include <memory>
-#include <vector>
 
 #include "tidemark/base/mapped_memory.h"
 #include "tidemark/base/monotonic_clock.h"

@@ -2,10 +2,7 @@
 // tidemark bench drain: how fast full pages leave the region, beside plain copies of the same bytes
 // in the same run.
 
-#include <cmath>
 #include <cstring>
-
-#include <fmt/core.h>
 
 #include "tidemark/base/check.h"
 #include "tidemark/base/mapped_memory.h"

@@ -9,8 +9,6 @@
 #include <filesystem>
 #include <memory>
 
-#include <fmt/core.h>
-
 #include "tidemark/analyze/dump_index.h"
 #include "tidemark/base/human_text.h"
 #include "tidemark/base/monotonic_clock.h"

@@ -6,7 +6,6 @@
 #include <fmt/core.h>
 
 #include "tidemark/bench/rounds.h"
-#include "tidemark/run/run_report.h"
 
 namespace tidemark::bench {
 namespace {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark bench producer: cost of a record, lossless throughput, and what limits it, each beside
 // the reference in the same process, round by round.
-#include <algorithm>
-#include <cmath>
 
 #include "tidemark/bench/bench_sink.h"
 #include "tidemark/bench/recorder_rig.h"

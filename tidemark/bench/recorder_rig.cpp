@@ -13,7 +13,6 @@
 #include "tidemark/bench/cuda_bench.h"
 #include "tidemark/bench/thread_places.h"
 #include "tidemark/device/platform_table.h"
-#include "tidemark/device/sim/sim_clock.h"
 #include "tidemark/device/sim/sim_env.h"
 #include "tidemark/record/recorder.h"
 #include "tidemark/session/active_run.h"

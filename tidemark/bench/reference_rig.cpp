@@ -2,13 +2,11 @@
 #include "tidemark/bench/reference_rig.h"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <deque>
 #include <thread>
 
-#include "tidemark/base/check.h"
 #include "tidemark/base/mapped_memory.h"
 #include "tidemark/bench/bench_sink.h"
 #include "tidemark/bench/reference_exchange.h"

@@ -3,7 +3,6 @@
 // of their own, and the JSON object.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include <fmt/core.h>
-
 #include "tidemark/base/human_text.h"
 #include "tidemark/base/mapped_memory.h"
 #include "tidemark/bench/rounds.h"
@@ -73,7 +71,7 @@ Expected<double> run_once(const GraphRequest& graph, const RuntimeConfig& config
       memory.control().completed.load_acquire() != status->submitted.load_acquire())
     return failure(ErrorKind::kDevice, "the graph '{}' ended with error {}",
                    kGraphNames[static_cast<std::size_t>(graph.shape)],
-                   status->error.code.load_acquire());
+                   to_text(status->error.code.load_acquire()));
   // The last scheduler leaves when the last task is complete.
   std::uint64_t end_ticks = 0;
   for (std::uint32_t i = 0; i < config.scheduler_count; ++i)

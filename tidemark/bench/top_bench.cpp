@@ -4,8 +4,6 @@
 #include <atomic>
 #include <thread>
 
-#include <fmt/core.h>
-
 #include "tidemark/base/human_text.h"
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/bench/rounds.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/capture/capture_ledger.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "tidemark/capture/page_chunks.h"

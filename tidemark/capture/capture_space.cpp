@@ -12,7 +12,6 @@
 #include <cstring>
 
 #include "tidemark/base/align.h"
-#include "tidemark/base/check.h"
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/base/uninterrupted.h"
 

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "tidemark/analyze/check_run.h"
+#include "tidemark/base/human_text.h"
 #include "tidemark/cli/command_line.h"
-#include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/session/workload_entry.h"
 

@@ -7,10 +7,10 @@
 #include <fmt/core.h>
 
 #include "tidemark/analyze/timeline.h"
+#include "tidemark/base/human_text.h"
 #include "tidemark/base/nearest_name.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/file_mode_option.h"
-#include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/export/part_file.h"
 #include "tidemark/schema/task_limits.h"

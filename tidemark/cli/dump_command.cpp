@@ -9,11 +9,11 @@
 
 #include "tidemark/analyze/dump_diff.h"
 #include "tidemark/analyze/element_text.h"
+#include "tidemark/base/human_text.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/dump_files.h"
 #include "tidemark/cli/file_mode_option.h"
 #include "tidemark/cli/near_task.h"
-#include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
 
 namespace tidemark::cli {

@@ -2,7 +2,6 @@
 #include "tidemark/cli/dump_options.h"
 
 #include <cstdlib>
-#include <optional>
 
 #include "tidemark/base/nearest_name.h"
 #include "tidemark/run/task_text.h"

@@ -5,8 +5,6 @@
 #include <memory>
 #include <sstream>
 
-#include <fmt/core.h>
-
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/file_mode_option.h"
 #include "tidemark/cli/terminal.h"

@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "tidemark/base/human_text.h"
 #include "tidemark/run/run_report.h"
 
 namespace tidemark::cli {

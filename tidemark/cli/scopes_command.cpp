@@ -5,8 +5,8 @@
 #include <fmt/core.h>
 
 #include "tidemark/analyze/scope_report.h"
+#include "tidemark/base/human_text.h"
 #include "tidemark/cli/command_line.h"
-#include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
 
 namespace tidemark::cli {

@@ -5,9 +5,9 @@
 #include <fmt/core.h>
 
 #include "tidemark/analyze/critical_path.h"
+#include "tidemark/base/human_text.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/file_mode_option.h"
-#include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/export/artifact.h"
 

@@ -8,9 +8,9 @@
 #include <fmt/core.h>
 
 #include "tidemark/analyze/hang_report.h"
+#include "tidemark/base/human_text.h"
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/cli/command_line.h"
-#include "tidemark/cli/run_summary.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/run/json.h"
 #include "tidemark/schema/error_code.h"

@@ -10,7 +10,6 @@
 #include "tidemark/base/fault_plan.h"
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/base/spin_once.h"
-#include "tidemark/schema/stream_registry.h"
 
 namespace tidemark {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -14,6 +13,7 @@
 #include <memory>
 
 #include "tidemark/base/monotonic_clock.h"
+#include "tidemark/base/process_identity.h"
 #include "tidemark/device/device_process.h"
 
 namespace tidemark {
@@ -126,7 +126,7 @@ class SupervisorLoop {
       run_device_process(message, std::move(files[0]), std::move(files[1]), socket_);
     }
     device_pid_ = pid;
-    device_fd_.reset(::pidfd_open(pid, 0));
+    device_fd_ = pin_process(pid);
     SupervisorMessage started;
     started.word = SupervisorWord::kStarted;
     started.device = identify_process(static_cast<std::uint32_t>(pid));

@@ -4,7 +4,6 @@
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/event_json.h"
 #include "tidemark/schema/task_limits.h"
-#include "tidemark/schema/task_shape.h"
 #include "tidemark/schema/view_overlap.h"
 
 namespace tidemark {

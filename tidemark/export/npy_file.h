@@ -3,7 +3,6 @@
 // know, is written as float32.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 

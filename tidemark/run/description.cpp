@@ -2,7 +2,6 @@
 #include "tidemark/run/description.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <span>
 

@@ -2,9 +2,6 @@
 // Turns ledgers into the lanes of a report, and a finished report into its exit code.
 #pragma once
 
-#include <vector>
-
-#include "tidemark/capture/lane_record.h"
 #include "tidemark/ledger/ledger.h"
 #include "tidemark/ledger/page_check.h"
 #include "tidemark/run/run_report.h"

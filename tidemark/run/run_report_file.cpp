@@ -14,7 +14,6 @@
 #include "tidemark/run/identity_json.h"
 #include "tidemark/run/json.h"
 #include "tidemark/run/run_report.h"
-#include "tidemark/schema/stream_registry.h"
 
 namespace tidemark {
 namespace {

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -19,7 +18,6 @@
 #include "tidemark/run/report_lanes.h"
 #include "tidemark/runtime/runtime_status.h"
 #include "tidemark/schema/stream_registry.h"
-#include "tidemark/session/calibrate.h"
 #include "tidemark/session/region_words.h"
 
 namespace tidemark {

@@ -6,7 +6,6 @@
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/capture/capture_writer.h"
 #include "tidemark/device/sim/sim_env.h"
-#include "tidemark/run/description.h"
 #include "tidemark/run/output_directory.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/read_hang_state.h"
@@ -87,7 +86,7 @@ std::optional<LiveView> LiveRun::look() {
   const std::uint64_t host = offsetof(RegionHeader, host);
   for (std::uint32_t i = 0; i < std::min(plan_.identity.drain_threads, kDrainThreadsMax); ++i)
     view.drained_pages += port_.load(host + offsetof(RegionHostWords, drained_pages) + i * 8);
-  std::map<std::uint16_t, LiveStream> streams;
+  std::map<StreamId, LiveStream> streams;
   for (LaneIndex lane = 0; lane < layout.shape.max_lanes; ++lane) {
     const LanePlan plan = read_lane_plan(port_, layout, lane);
     const StreamInfo* stream = find_stream(plan.stream);

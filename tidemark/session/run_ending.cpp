@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <string.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "tidemark/base/monotonic_clock.h"

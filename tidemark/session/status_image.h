@@ -2,7 +2,6 @@
 // A copy of a runtime's status in the region; another process may be writing it.
 #pragma once
 
-#include <cstdint>
 #include <cstring>
 #include <string>
 

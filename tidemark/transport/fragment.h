@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "tidemark/base/align.h"
 #include "tidemark/transport/shared_word.h"

@@ -3,7 +3,6 @@
 // lane table; the lane's two page rings and its published counter are in arrays of their own.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 

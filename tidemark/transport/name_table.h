@@ -6,7 +6,6 @@
 
 #include <cstdint>
 
-#include "tidemark/base/align.h"
 #include "tidemark/base/host_device.h"
 #include "tidemark/transport/shared_word.h"
 

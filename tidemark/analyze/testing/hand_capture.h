@@ -3,9 +3,6 @@
 // be lost on purpose; the capture then tells of the loss as a recorder does.
 #pragma once
 
-#include <cstring>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "tidemark/base/testing/temporary_directory.h"

@@ -7,7 +7,6 @@
 #include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <cstdint>
 

@@ -39,8 +39,7 @@ TM_DEVICE inline ArgProblem check_against(const KernelInfo& info, Args& args) {
   }
   for (std::uint32_t i = 0; i < args.scalar_count(); ++i) {
     const ArgInfo& declared = info.args.items[args.tensor_count() + i];
-    if (!declared.any_dtype &&
-        static_cast<std::uint64_t>(declared.dtype) != args.scalar_at(i).dtype)
+    if (!declared.any_dtype && declared.dtype != args.scalar_at(i).dtype)
       return {args.tensor_count() + i, "the kernel declares this scalar with another dtype"};
   }
   return {};

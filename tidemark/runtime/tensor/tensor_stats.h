@@ -8,9 +8,8 @@
 #include <type_traits>
 
 #include "tidemark/base/mix.h"
-#include "tidemark/schema/dtype.h"
 #include "tidemark/schema/dump_frame.h"
-#include "tidemark/schema/half.h"
+#include "tidemark/schema/element_type.h"
 
 namespace tidemark {
 
@@ -34,33 +33,8 @@ class TensorStats {
   // What `add` does where registers are narrow, with the same results bit by bit.
   TM_DEVICE TM_INLINE void add_narrow(const unsigned char* bytes, std::uint64_t count) {
     add_hash(bytes, count);
-    switch (dtype_) {
-      case DType::kFloat32:
-        return add_elements<float>(bytes, count);
-      case DType::kFloat64:
-        return add_elements<double>(bytes, count);
-      case DType::kFloat16:
-        return add_elements<Float16>(bytes, count);
-      case DType::kBfloat16:
-        return add_elements<Bfloat16>(bytes, count);
-      case DType::kInt8:
-        return add_elements<std::int8_t>(bytes, count);
-      case DType::kInt16:
-        return add_elements<std::int16_t>(bytes, count);
-      case DType::kInt32:
-        return add_elements<std::int32_t>(bytes, count);
-      case DType::kInt64:
-        return add_elements<std::int64_t>(bytes, count);
-      case DType::kUint8:
-      case DType::kBool:
-        return add_elements<std::uint8_t>(bytes, count);
-      case DType::kUint16:
-        return add_elements<std::uint16_t>(bytes, count);
-      case DType::kUint32:
-        return add_elements<std::uint32_t>(bytes, count);
-      case DType::kUint64:
-        return add_elements<std::uint64_t>(bytes, count);
-    }
+    if (dtype_bytes(dtype_) == 0) return;
+    with_element_type(dtype_, [&](auto type) { add_elements<decltype(type)>(bytes, count); });
   }
 
   TM_DEVICE DumpStats result() const {

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 
-#include "tidemark/base/check.h"
 #include "tidemark/record/device_env.h"
 #include "tidemark/runtime/device_word.h"
 

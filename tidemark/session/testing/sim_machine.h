@@ -5,11 +5,8 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <set>
-#include <tuple>
 #include <vector>
 
 #include "tidemark/device/sim/sim_units.h"
