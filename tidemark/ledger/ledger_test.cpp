@@ -140,7 +140,7 @@ TEST(Ledger, ClosesWhereverARefusalWasCutOff) {
       LaneLedger ledger(Overflow::kDrop);
       ledger.add_page(page_of(1, 0, 4), PageFate::kDelivered, 128);
       LaneWordsImage words{};
-      words.state = static_cast<std::uint32_t>(closed ? LaneState::kClosed : LaneState::kOpen);
+      words.state = closed ? LaneState::kClosed : LaneState::kOpen;
       words.dropped_by[2] = stores >= 1 ? 3 : 2;
       words.tail_gap_reason = 2;
       words.dropped_total = stores >= 2 ? 3 : 2;

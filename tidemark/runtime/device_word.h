@@ -13,7 +13,8 @@ namespace tidemark {
 
 template <class T>
 class DeviceWord {
-  static_assert((std::is_integral_v<T> || std::is_enum_v<T>)&&(sizeof(T) == 4 || sizeof(T) == 8));
+  static_assert(std::is_integral_v<T> || std::is_enum_v<T>);
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
 
  public:
   TM_DEVICE T load_relaxed() const { return ref().load(kRelaxed); }

@@ -3,9 +3,13 @@
 // kind, the stamps' bits stay free.
 #include "tidemark/schema/graph_record.h"
 
+#include <map>
 #include <random>
+#include <string_view>
 
 #include <gtest/gtest.h>
+
+#include "tidemark/schema/stream_registry.h"
 
 namespace tidemark {
 namespace {
@@ -180,6 +184,114 @@ TEST(GraphEdgeRecord, ComesBackAsItWasPackedWhateverTheStampsSay) {
     ASSERT_EQ(back.overlap, edge.overlap);
     ASSERT_EQ(back.satisfied, edge.satisfied);
   }
+}
+
+using Values = std::map<std::string_view, std::uint64_t>;
+
+// The registry finds the kind of the record, and every field where the kind says it is.
+void expect_kind(std::string_view name, const Stored& stored, const Values& values) {
+  const RecordKind* kind = find_stream(StreamId::kEdges)->kind_of(stored.words);
+  ASSERT_NE(kind, nullptr) << name;
+  EXPECT_EQ(kind->name, name);
+  EXPECT_EQ(kind->fields.size(), values.size());
+  for (const Field& field : kind->fields) {
+    ASSERT_TRUE(values.contains(field.name)) << field.name;
+    EXPECT_EQ(field.read(stored.words), values.at(field.name)) << name << "." << field.name;
+  }
+}
+
+TEST(GraphRecordKinds, OfTasksArgumentsAndEdgesHaveEveryFieldInItsPlace) {
+  std::mt19937_64 random(37);
+  const GraphTask task{.task_id = random(),
+                       .time_ticks = random() >> 16,
+                       .block_count = narrow(random),
+                       .submit_line = narrow(random),
+                       .kernels = {half_word(random), half_word(random), half_word(random)},
+                       .submit_file = random(),
+                       .shape = any<TaskShape>(random),
+                       .tensor_count = byte(random),
+                       .scalar_count = byte(random),
+                       .at_once = byte(random)};
+  expect_kind("task", Stored(task, random),
+              {{"task_id", task.task_id},
+               {"time", task.time_ticks},
+               {"block_count", task.block_count},
+               {"submit_line", task.submit_line},
+               {"kernel_0", task.kernels[0]},
+               {"kernel_1", task.kernels[1]},
+               {"kernel_2", task.kernels[2]},
+               {"submit_file", task.submit_file},
+               {"kind", 1},
+               {"shape", stored_bits(task.shape)},
+               {"tensor_count", task.tensor_count},
+               {"scalar_count", task.scalar_count},
+               {"at_once", task.at_once}});
+  const GraphArgument argument{.task_id = random(),
+                               .start_offset = random() >> 16,
+                               .buffer = random(),
+                               .owner = random(),
+                               .index = byte(random),
+                               .access = any<Access>(random),
+                               .dtype = any<DType>(random),
+                               .rank = byte(random),
+                               .output_index = byte(random)};
+  expect_kind("argument", Stored(argument, random),
+              {{"task_id", argument.task_id},
+               {"start_offset", argument.start_offset},
+               {"buffer", argument.buffer},
+               {"owner", argument.owner},
+               {"index", argument.index},
+               {"access", stored_bits(argument.access)},
+               {"dtype", stored_bits(argument.dtype)},
+               {"rank", argument.rank},
+               {"output_index", argument.output_index},
+               {"kind", 2}});
+  const GraphEdgeRecord edge{.producer = random(),
+                             .consumer = random(),
+                             .arg = half_word(random),
+                             .producer_arg = half_word(random),
+                             .source = any<EdgeSource>(random),
+                             .overlap = any<ViewOverlap>(random),
+                             .satisfied = byte(random)};
+  expect_kind("edge", Stored(edge, random),
+              {{"producer", edge.producer},
+               {"consumer", edge.consumer},
+               {"arg", edge.arg},
+               {"producer_arg", edge.producer_arg},
+               {"source", stored_bits(edge.source)},
+               {"overlap", stored_bits(edge.overlap)},
+               {"satisfied", edge.satisfied},
+               {"kind", 4}});
+}
+
+TEST(GraphRecordKinds, OfDimensionsDependOnHowManyThereAre) {
+  std::mt19937_64 random(38);
+  const GraphDimensions one{.task_id = random(),
+                            .extent = {random(), 0},
+                            .stride = {random(), 0},
+                            .first = byte(random),
+                            .count = 1};
+  expect_kind("one_dimension", Stored(one, random),
+              {{"task_id", one.task_id},
+               {"extent_0", one.extent[0]},
+               {"stride_0", one.stride[0]},
+               {"kind", 3},
+               {"first", one.first},
+               {"count", 1}});
+  const GraphDimensions two{.task_id = random(),
+                            .extent = {narrow(random), narrow(random)},
+                            .stride = {narrow(random), narrow(random)},
+                            .first = byte(random),
+                            .count = 2};
+  expect_kind("two_dimensions", Stored(two, random),
+              {{"task_id", two.task_id},
+               {"extent_0", two.extent[0]},
+               {"extent_1", two.extent[1]},
+               {"stride_0", two.stride[0]},
+               {"stride_1", two.stride[1]},
+               {"kind", 3},
+               {"first", two.first},
+               {"count", 2}});
 }
 
 }  // namespace

@@ -88,5 +88,42 @@ TEST(SchedulerPhase, RestoresTimesUpToHalfARoundOfTheClockAway) {
   EXPECT_EQ(back.end_ticks, phase.end_ticks);
 }
 
+TEST(PhaseKinds, HaveEveryFieldInItsPlace) {
+  std::mt19937_64 random(23);
+  const SchedulerPhase phase{.kind = PhaseKind::kDispatch,
+                             .begin_ticks = random() >> 16,
+                             .end_ticks = random() >> 16,
+                             .loop = random(),
+                             .processed = static_cast<std::uint32_t>(random()),
+                             .pop_hit = static_cast<std::uint32_t>(random()),
+                             .pop_miss = static_cast<std::uint32_t>(random()),
+                             .ready = static_cast<std::uint32_t>(random())};
+  std::uint64_t words[kPhaseWords];
+  phase.pack(words);
+  const std::uint64_t of_phase[] = {
+      phase.loop,      phase.begin_ticks, phase.processed, phase.pop_hit,
+      phase.end_ticks, phase.pop_miss,    phase.ready,     2};
+  std::size_t index = 0;
+  for (const Field& field : kSchedulerPhaseFields)
+    EXPECT_EQ(field.read(words), of_phase[index++]) << field.name;
+  EXPECT_TRUE(kPhaseKinds[1].fits(words));
+  EXPECT_FALSE(kPhaseKinds[0].fits(words));
+  const SubmitSpan submit{.task_id = random(),
+                          .begin_ticks = random() >> 16,
+                          .end_ticks = random() >> 16,
+                          .index = random(),
+                          .heap_bytes = random(),
+                          .live_tasks = static_cast<std::uint32_t>(random())};
+  submit.pack(words);
+  const std::uint64_t of_submit[] = {submit.task_id,   submit.begin_ticks, submit.index,
+                                     submit.end_ticks, submit.heap_bytes,  3,
+                                     submit.live_tasks};
+  index = 0;
+  for (const Field& field : kSubmitFields)
+    EXPECT_EQ(field.read(words), of_submit[index++]) << field.name;
+  EXPECT_TRUE(kPhaseKinds[2].fits(words));
+  EXPECT_FALSE(kPhaseKinds[1].fits(words));
+}
+
 }  // namespace
 }  // namespace tidemark

@@ -119,7 +119,7 @@ TEST_F(DescriptionTest, ALaneThatCannotBeIsNotBelieved) {
   }
   EXPECT_EQ(
       describe(R"({"page_bytes":1024,"lanes":[{"stream":5,"record_bytes":32}]})")->lanes[0].stream,
-      0u);
+      StreamId::kNone);
 }
 
 TEST_F(DescriptionTest, WithoutADescriptionSaysSo) {

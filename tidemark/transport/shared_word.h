@@ -48,7 +48,8 @@ TM_DEVICE TM_INLINE constexpr void before_shared_store() {}
 
 template <class T>
 class SharedWord {
-  static_assert((std::is_integral_v<T> || std::is_enum_v<T>)&&(sizeof(T) == 4 || sizeof(T) == 8));
+  static_assert(std::is_integral_v<T> || std::is_enum_v<T>);
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
 
  public:
   // For the word's writer: nobody else changes it.

@@ -31,7 +31,7 @@ std::string problem_of(Args args, std::uint32_t arg) {
   EXPECT_EQ(problem.arg, arg);
   return problem.text == nullptr ? "" : problem.text;
 }
-constexpr std::uint32_t kNone = ~0u;
+constexpr std::uint32_t kNone = kNoArg;
 
 TEST(SubmitCheck, TakesWhatIsDeclared) {
   EXPECT_EQ(problem_of(good(), kNone), "");
