@@ -50,10 +50,10 @@ int show(const HangArgs& args) {
     const auto report = read_run_report(*directory);
     if (!report) return report_error(report.error());
     const char* next =
-        report->status == "running" ? " (see 'tidemark top', or 'tidemark recover')" : "";
+        report->status == RunStatus::kRunning ? " (see 'tidemark top', or 'tidemark recover')" : "";
     return report_error(Error{.kind = ErrorKind::kUsage,
                               .message = fmt::format("{}: nothing hung; its status is '{}'{}",
-                                                     *directory, report->status, next)});
+                                                     *directory, to_text(report->status), next)});
   }
   const auto text = read_file(file);
   if (!text) return report_error(text.error());

@@ -45,7 +45,7 @@ int recover(const RecoverArgs& args) {
   const auto result = recover_run(*directory, options);
   if (!result) return report_error(result.error());
   if (result->already_complete)
-    print("{} is complete ({}); nothing to recover\n", *directory, result->report.status);
+    print("{} is complete ({}); nothing to recover\n", *directory, to_text(result->report.status));
   else if (!result->incomplete)
     print_text(summarize(result->report, *directory));
   if (!result->file_error.empty()) print_error("tidemark: {}\n", result->file_error);
