@@ -36,7 +36,7 @@ class SteppedRecovery : public ::testing::TestWithParam<const char*> {
     put_run_files(left_, run_, left_.region_bytes);
     ASSERT_TRUE(recover_run(run_, kOptions).has_value());
     whole_ = read_content(run_);
-    ASSERT_EQ(whole_.status, RunStatus::kRecovered);
+    ASSERT_EQ(whole_.status, "recovered");
     ASSERT_EQ(whole_.exit_code, 0);
     ASSERT_GE(whole_.pages.size(), 6u);
     ASSERT_GE(whole_.records, 80u);
