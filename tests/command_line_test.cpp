@@ -118,7 +118,7 @@ TEST_F(CommandLine, SignalsEndARunWithEverythingKept) {
     EXPECT_EQ(WEXITSTATUS(status), 128 + number);
     const auto report = read_run_report(path(name));
     ASSERT_TRUE(report.has_value());
-    EXPECT_EQ(report->status, "interrupted");
+    EXPECT_EQ(report->status, RunStatus::kInterrupted);
     EXPECT_TRUE(report->ledger_closes());
     EXPECT_GT(report->total().delivered, 0u);
     EXPECT_EQ(run("check " + name).exit_code, 0);

@@ -44,7 +44,7 @@ class DumpSession : public DumpFixture {
       const RunResult second =
           run_here<VectorExample>({.directory = directory, .platform = platform});
       EXPECT_EQ(second.exit_code, 0);
-      EXPECT_EQ(second.report.status, "ok");
+      EXPECT_EQ(second.report.status, RunStatus::kOk);
       EXPECT_TRUE(second.report.ledger_closes());
       EXPECT_EQ(second.report.total().incomplete, 0u);
       const SerialExecutor expected = serial<VectorExample>("default");
@@ -71,15 +71,15 @@ TEST_F(DumpSession, SecondRunOfAProcessHasNothingOfTheFirst) {
     const RunResult mismatch =
         run_here<NanProducer>({.directory = "first", .case_name = "broken", .platform = platform});
     EXPECT_EQ(mismatch.exit_code, 1);
-    EXPECT_EQ(mismatch.report.status, "mismatch");
+    EXPECT_EQ(mismatch.report.status, RunStatus::kMismatch);
     const auto of_mismatch = RunCapture::open(path("first"));
     ASSERT_TRUE(of_mismatch && of_mismatch->outcome());
-    EXPECT_EQ(of_mismatch->outcome()->status, "mismatch") << "as run.json says";
+    EXPECT_EQ(of_mismatch->outcome()->status, RunStatus::kMismatch) << "as run.json says";
     expect_truth("first", serial<NanProducer>("broken"));
     expect_nothing_left(platform);
 
     const RunResult fatal = run_here<FatalBehindTwo>({.directory = "first", .platform = platform});
-    EXPECT_EQ(fatal.report.status, "fatal");
+    EXPECT_EQ(fatal.report.status, RunStatus::kFatal);
     auto run = RunCapture::open(path("first"));
     ASSERT_TRUE(run);
     const auto index = read_dump(*run);
@@ -89,7 +89,7 @@ TEST_F(DumpSession, SecondRunOfAProcessHasNothingOfTheFirst) {
 
     const RunResult deadlock =
         run_here<HeapDeadlock>({.directory = "first", .platform = platform, .max_bytes = 4096});
-    EXPECT_EQ(deadlock.report.status, "fatal");
+    EXPECT_EQ(deadlock.report.status, RunStatus::kFatal);
     expect_nothing_left(platform);
   }
 }

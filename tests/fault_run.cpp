@@ -106,7 +106,7 @@ class FaultRun {
     }
     const auto report = read_run_report(run_);
     if (!expect(report.has_value(), "no readable run.json")) return;
-    const bool keeps_region = report->status == "running";
+    const bool keeps_region = report->status == RunStatus::kRunning;
     outcome_.fired = audit_.refused() > 0;
     expect(outcome_.fired || !keeps_region, "the region was kept, and nothing was refused");
     if (keeps_region) {
@@ -138,7 +138,8 @@ class FaultRun {
     const auto report = read_run_report(run_);
     if (!expect(report.has_value(), "no readable run.json")) return {};
     run_id_ = report->run_id;
-    expect(report->status == right.status, "status {} instead of {}", report->status, right.status);
+    expect(to_text(report->status) == right.status, "status {} instead of {}",
+           to_text(report->status), right.status);
     if (!disk_full) {
       expect(report->exit_code == right.exit_code, "run.json says exit code {}", report->exit_code);
       expect((report->error ? report->error->code : 0) == right.error,

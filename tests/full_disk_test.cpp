@@ -51,7 +51,7 @@ TEST_P(FullDisk, ARunThatFillsItIsClosedAndAccountsForEveryNumber) {
   EXPECT_NE(done.error.find("fs/a/capture.tide"), std::string::npos) << done.error;
   const auto report = report_of("fs/a");
   ASSERT_TRUE(report);
-  EXPECT_EQ(report->status, "ok");
+  EXPECT_EQ(report->status, RunStatus::kOk);
   EXPECT_EQ(report->exit_code, 5);
   EXPECT_FALSE(has_region(*report));
   EXPECT_TRUE(report->ledger_closes());
@@ -98,7 +98,7 @@ TEST_F(FileLimit, IsAnErrorCodeAtEverySizeAndNothingIsLeftBelowTheRegion) {
     ++closed;
     const auto report = report_of(name);
     ASSERT_TRUE(report);
-    EXPECT_EQ(report->status, "ok");
+    EXPECT_EQ(report->status, RunStatus::kOk);
     EXPECT_TRUE(report->ledger_closes());
     EXPECT_EQ(report->total().produced, 2'000'002u);
     EXPECT_GT(report->total().bytes, std::uint64_t{kib} * 1024 * 3 / 4);
@@ -127,7 +127,7 @@ TEST_F(FileLimit, KeepLastPagesStayInTheRegionUntilThereIsSpace) {
   EXPECT_NE(done.error.find("tidemark recover a"), std::string::npos) << done.error;
   auto report = report_of("a");
   ASSERT_TRUE(report);
-  EXPECT_EQ(report->status, "running");
+  EXPECT_EQ(report->status, RunStatus::kRunning);
   ASSERT_TRUE(has_region(*report));
   const Finished recovered = run("recover a");
   EXPECT_EQ(recovered.exit_code, 0) << recovered.out << recovered.error;
@@ -195,7 +195,7 @@ TEST_P(RecoverOnAFullDisk, KeepsTheRegionAndASecondOneGivesWhatAnUndisturbedOneG
       EXPECT_NE(first.error.find("free "), std::string::npos) << first.error;
       EXPECT_EQ(first.out, "");
       ASSERT_TRUE(fs::exists(region)) << "the evidence is gone";
-      ASSERT_EQ(report_of("a")->status, "running");
+      ASSERT_EQ(report_of("a")->status, RunStatus::kRunning);
     }
     fs::copy_file(region, path("kept.region"), fs::copy_options::overwrite_existing);
     const Finished second = run("recover a");
@@ -203,7 +203,7 @@ TEST_P(RecoverOnAFullDisk, KeepsTheRegionAndASecondOneGivesWhatAnUndisturbedOneG
     EXPECT_FALSE(fs::exists(region));
     const auto report = report_of("a");
     ASSERT_TRUE(report);
-    EXPECT_EQ(report->status, "recovered");
+    EXPECT_EQ(report->status, RunStatus::kRecovered);
     expect_nothing_dropped(*report);
     EXPECT_TRUE(report->ledger_closes());
     EXPECT_EQ(run("check a").exit_code, 0);

@@ -25,7 +25,7 @@ class HangCommands : public HangFixture {
     ASSERT_TRUE(core) << "it never came to the task that hangs";
     const auto report = read_run_report(path("r"));
     ASSERT_TRUE(report) << report.error().message;
-    EXPECT_EQ(report->status, "interrupted");
+    EXPECT_EQ(report->status, RunStatus::kInterrupted);
     EXPECT_EQ(report->exit_code, exit_code);
     EXPECT_FALSE(report->error);
     EXPECT_FALSE(fs::exists(region_path(report->run_id)));
@@ -62,7 +62,7 @@ class HangCommands : public HangFixture {
     EXPECT_EQ(done.exit_code, 0) << done.out << done.error;
     const auto report = read_run_report(path("r"));
     ASSERT_TRUE(report) << report.error().message;
-    EXPECT_EQ(report->status, "ok");
+    EXPECT_EQ(report->status, RunStatus::kOk);
     EXPECT_TRUE(report->ledger_closes());
     EXPECT_EQ(report->total().dropped, 0u);
     EXPECT_EQ(report->total().delivered, report->total().produced);
@@ -127,7 +127,7 @@ TEST_F(HangCommands, TopShowsTheHungKernelFromOutsideAndDisturbsNothing) {
       EXPECT_NE(text_look.out.find(word), std::string::npos) << word << "\n" << text_look.out;
     const auto report = read_run_report(path("r"));
     ASSERT_TRUE(report);
-    EXPECT_EQ(report->status, "interrupted");
+    EXPECT_EQ(report->status, RunStatus::kInterrupted);
     expect_everything_accepted(*report, audit);
     expect_check_passes("r");
     const Finished over = run("top r --once --json");

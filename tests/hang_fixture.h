@@ -102,7 +102,7 @@ class HangFixture : public DumpFixture {
     expect_check_passes("r");
     const auto report = read_run_report(path("r"));
     ASSERT_TRUE(report) << report.error().message;
-    EXPECT_EQ(report->status, "recovered");
+    EXPECT_EQ(report->status, RunStatus::kRecovered);
   }
 };
 

@@ -56,12 +56,12 @@ class HangSession : public DumpFixture {
     SCOPED_TRACE(fmt::format("{} on {}", Lost::kName, platform));
     const RunResult lost = run_isolated<Lost>("lost", platform);
     EXPECT_EQ(lost.exit_code, 3);
-    EXPECT_EQ(lost.report.status, status);
+    EXPECT_EQ(to_text(lost.report.status), status);
     EXPECT_TRUE(fs::exists(path("lost/hang.txt")));
     expect_checked("lost");
     const RunResult next = run_isolated<VectorExample>("next", platform);
     EXPECT_EQ(next.exit_code, 0);
-    EXPECT_EQ(next.report.status, "ok");
+    EXPECT_EQ(next.report.status, RunStatus::kOk);
     EXPECT_FALSE(next.report.error);
     EXPECT_TRUE(next.report.ledger_closes());
     EXPECT_EQ(next.report.total().recovered, 0u);
@@ -113,7 +113,7 @@ TEST_F(HangSession, TheHostOfACopiedPlatformNeverMapsTheMemoryOfTheDevice) {
     watches_mappings = true;
     const RunResult hung = run_isolated<HangKernel>(platform, platform);
     watches_mappings = false;
-    EXPECT_EQ(hung.report.status, "hang");
+    EXPECT_EQ(hung.report.status, RunStatus::kHang);
     EXPECT_GT(mappings_seen, 0u) << "nobody looked";
     EXPECT_EQ(device_memory_seen, 0u);
     expect_snapshot(path(platform));

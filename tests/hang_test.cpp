@@ -44,7 +44,7 @@ class Hang : public HangFixture, public testing::WithParamInterface<const char*>
     EXPECT_EQ(code, 3) << read(path("log.txt"));
     const auto report = read_run_report(path("r"));
     ASSERT_TRUE(report) << report.error().message;
-    EXPECT_EQ(report->status, wanted.status);
+    EXPECT_EQ(to_text(report->status), wanted.status);
     EXPECT_EQ(report->exit_code, 3);
     EXPECT_FALSE(fs::exists(region_path(report->run_id)));
     EXPECT_TRUE(report->ledger_closes());

@@ -72,7 +72,7 @@ class HostileLive : public HangFixture {
     ASSERT_EQ(end_->signal, 0) << read(path("log.txt"));
     const auto report = read_run_report(path("r"));
     ASSERT_TRUE(report) << report.error().message;
-    const std::string status = report->status;
+    const std::string_view status = to_text(report->status);
     ++ends_[fmt::format("{} {}", end_->exit_code, status)];
     EXPECT_EQ(end_->exit_code, report->exit_code) << status;
     const bool lost = status == "hang" || status == "device_fault" || status == "fatal";

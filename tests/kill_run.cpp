@@ -167,11 +167,12 @@ class CaseRun {
     if (outcome_.fate == KillFate::kNeverBegan || recovered_) return;
     // A run that has its report keeps it; every other is recovered.
     const auto report = read_run_report(run_);
-    if (expect(report && (report->status == "running" || report->status == "ok"),
-               "a killed run left no run.json that says running or ok"))
-      wanted_status_ = report->status == "ok" ? "ok" : "recovered";
+    if (expect(
+            report && (report->status == RunStatus::kRunning || report->status == RunStatus::kOk),
+            "a killed run left no run.json that says running or ok"))
+      wanted_status_ = report->status == RunStatus::kOk ? "ok" : "recovered";
     expect(outcome_.fate == KillFate::kHit || wanted_status_ == "ok",
-           "a run that was over has status {}", report ? report->status : "");
+           "a run that was over has status {}", report ? to_text(report->status) : "");
   }
 
   // What the device process said last can be read also when the region has no name any more.
@@ -234,7 +235,7 @@ class CaseRun {
     const auto other = read_run_report(through);
     if (!expect(report && other, "a recovered run has no readable run.json")) return;
     expect(report->status == other->status, "status {} after interruptions, {} without",
-           report->status, other->status);
+           to_text(report->status), to_text(other->status));
     audit_same(read_found(case_, run_, outcome_.problems), *report,
                read_found(case_, through, outcome_.problems), *other, outcome_.problems);
   }
@@ -267,10 +268,11 @@ class CaseRun {
            check.exit_code, check.signal);
     const auto report = read_run_report(directory);
     if (!expect(report.has_value(), "no readable run.json")) return;
-    expect(status.empty() ? report->status == "recovered" || report->status == "ok"
-                          : report->status == status,
-           "status {}", report->status);
-    const int exit_code = report->status == "device_fault" ? 3 : 0;
+    expect(status.empty()
+               ? report->status == RunStatus::kRecovered || report->status == RunStatus::kOk
+               : to_text(report->status) == status,
+           "status {}", to_text(report->status));
+    const int exit_code = report->status == RunStatus::kDeviceFault ? 3 : 0;
     expect(report->exit_code == exit_code, "run.json says exit code {}", report->exit_code);
     expect(report->region_path.empty(), "run.json still names a region");
     const CaptureFound found = read_found(case_, directory, outcome_.problems);

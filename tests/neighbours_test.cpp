@@ -142,7 +142,7 @@ TEST_F(Neighbours, ALiveRunIsSafeFromOtherContainers) {
     EXPECT_GT(looked + checked, 0u);
     const auto report = report_of("a");
     ASSERT_TRUE(report);
-    EXPECT_EQ(report->status, "ok") << read(path("log.txt"));
+    EXPECT_EQ(report->status, RunStatus::kOk) << read(path("log.txt"));
     EXPECT_EQ(report->exit_code, 0);
     EXPECT_EQ(run("check a").exit_code, 0);
     fs::remove_all(path("a"));
@@ -195,10 +195,10 @@ TEST_F(DeadRun, OfAnotherHostIsRecoveredOnlyByWhoKnowsThatItIsGone) {
   EXPECT_EQ(refused.exit_code, 2) << refused.out << refused.error;
   EXPECT_NE(refused.error.find("elsewhere"), std::string::npos) << refused.error;
   EXPECT_NE(refused.error.find("--host-is-gone"), std::string::npos) << refused.error;
-  EXPECT_EQ(report_of("a")->status, "running");
+  EXPECT_EQ(report_of("a")->status, RunStatus::kRunning);
   const Finished knows = run("recover a --host-is-gone");
   EXPECT_EQ(knows.exit_code, 4) << "what was in its region is unknown";
-  EXPECT_EQ(report_of("a")->status, "recovered");
+  EXPECT_EQ(report_of("a")->status, RunStatus::kRecovered);
   fs::remove(region);
 }
 
@@ -221,7 +221,7 @@ TEST_F(DeadRun, OfAnotherContainerIsRecoveredWhereItsRegionIs) {
   sleep_us(500'000);  // its device process leaves by itself
   const Finished hidden = run_elsewhere("recover a", true);
   EXPECT_EQ(hidden.exit_code, 2) << hidden.out << hidden.error;
-  EXPECT_EQ(report_of("a")->status, "running");
+  EXPECT_EQ(report_of("a")->status, RunStatus::kRunning);
   const Finished seen = run_elsewhere("recover a", false);
   EXPECT_EQ(seen.exit_code, 0) << seen.out << seen.error;
   EXPECT_TRUE(report_of("a")->loss_known);

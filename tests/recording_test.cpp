@@ -55,7 +55,7 @@ TEST_F(PlannedRecording, OfADeviceRefusesThreadsOfThisMachineAndReportsItsFault)
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
   const RunReport report = recording->finish("the kernel fell over").value();
-  EXPECT_EQ(report.status, "device_fault");
+  EXPECT_EQ(report.status, RunStatus::kDeviceFault);
   EXPECT_EQ(report.exit_code, 3);
   EXPECT_EQ(report.platform, platform_of(DeviceKind::kCuda).name);
   ASSERT_TRUE(report.error);

@@ -31,7 +31,7 @@ TEST_P(Rescue, OfProducersThatWriteAtFullSpeedClosesEveryLedger) {
     ASSERT_EQ(done.exit_code, 3) << done.out << done.error;
     const auto report = report_of("a");
     ASSERT_TRUE(report);
-    EXPECT_EQ(report->status, "hang");
+    EXPECT_EQ(report->status, RunStatus::kHang);
     EXPECT_FALSE(has_region(*report));
     EXPECT_TRUE(report->ledger_closes()) << done.out;
     EXPECT_EQ(report->recorder.corrupt_pages, 0u) << done.out;

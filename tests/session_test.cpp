@@ -226,7 +226,7 @@ TEST_F(Session, RunBeyondItsLimitIsAHangWhoseRecordsAreKept) {
   RunRequest wanted = request({.lanes = 2, .rate = 10'000, .seconds = 60});
   wanted.op_timeout_ms = 200;
   const RunReport report = run_and_check(wanted, 3);
-  EXPECT_EQ(report.status, "hang");
+  EXPECT_EQ(report.status, RunStatus::kHang);
   ASSERT_TRUE(report.error.has_value());
   EXPECT_EQ(report.error->code, 101u);
   EXPECT_GT(spans(report).delivered + spans(report).recovered, 1000u);

@@ -86,7 +86,7 @@ inline RunContent read_content(const std::string& directory) {
   const auto report = read_run_report(directory);
   EXPECT_TRUE(report.has_value()) << (report ? "" : report.error().message);
   if (!report) return content;
-  content.status = report->status;
+  content.status = to_text(report->status);
   content.exit_code = report->exit_code;
   for (const auto& lane : report->lanes) {
     const LaneCounts& counts = lane.counts;

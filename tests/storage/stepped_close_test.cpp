@@ -47,8 +47,9 @@ TEST(SteppedClose, ARefusedCallKeepsTheRegionOrCostsNothing) {
       EXPECT_EQ(region.empty(), said_well);
       const RunReport report = read_run_report(run).value();
       // A directory that cannot be synced has the new run.json all the same.
-      EXPECT_TRUE(report.status == "ok" || (report.status == "running" && !said_well));
-      if (report.status == "ok") {
+      EXPECT_TRUE(report.status == RunStatus::kOk ||
+                  (report.status == RunStatus::kRunning && !said_well));
+      if (report.status == RunStatus::kOk) {
         const RunContent content = read_content(run);
         EXPECT_EQ(records_of_lane(content, 0), kRecords);
       }

@@ -99,7 +99,7 @@ TEST_P(SteppedRecovery, AKillBeforeAnyStoreOrCallLosesNothing) {
     put_run_files(files, run_, left_.region_bytes);
     const auto report = read_run_report(run_);
     ASSERT_TRUE(report.has_value()) << "run.json is gone or torn";
-    ASSERT_TRUE(files.has_region || report->status == "recovered")
+    ASSERT_TRUE(files.has_region || report->status == RunStatus::kRecovered)
         << "the region is gone, and run.json does not have its records";
     expect_recovered();
     if (HasFatalFailure()) return;
@@ -166,7 +166,7 @@ TEST_P(SteppedRecovery, ARefusedCallRemovesNothing) {
       ASSERT_TRUE(report.has_value()) << "run.json is gone or torn";
       // A report that is in place and could not be synced leaves the region, too.
       const bool unsynced = at.call == Call::kSync && at.path == run_;
-      ASSERT_EQ(report->status, complete || unsynced ? "recovered" : "running");
+      ASSERT_EQ(report->status, complete || unsynced ? RunStatus::kRecovered : RunStatus::kRunning);
       if (!complete) ++kept;
       if (result.has_value() && result->incomplete) {
         ASSERT_EQ(result->exit_code, 5);

@@ -15,7 +15,7 @@ class SteppedReport : public ::testing::Test {
     old_.run_id = new_.run_id = 77;
     old_.workload = "old";
     new_.workload = "new";
-    new_.status = "ok";
+    new_.status = RunStatus::kOk;
     for (std::uint32_t lane = 0; lane < 40; ++lane)
       new_.lanes.push_back({.lane = lane,
                             .stream = "swimlane",

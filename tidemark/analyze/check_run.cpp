@@ -26,11 +26,11 @@ void check_report(CheckResult& result) {
   if (result.still_running)
     result.notes.push_back(
         fmt::format("still running: {}; what is sealed so far was checked", owner_text(report)));
-  else if (report.status == "running")
+  else if (report.status == RunStatus::kRunning)
     add_problem(result,
                 "run.json says the run is still going on; 'tidemark recover' finishes a "
                 "run whose host was killed");
-  if (report.workload.empty() || report.platform.empty() || report.status.empty())
+  if (report.workload.empty() || report.platform.empty() || report.status == RunStatus::kMissing)
     add_problem(result, "run.json lacks a required field");
   if (!report.loss_known)
     add_problem(result, "the region was gone at recovery: what came after the capture is unknown");
@@ -129,7 +129,7 @@ Expected<CheckResult> check_run(const std::string& directory, const ContentCheck
   CheckResult result;
   TM_TRY(result.report, read_run_report(directory));
   const std::string path = directory + "/" + kCaptureFile;
-  result.still_running = result.report.status == "running" && is_being_written(path);
+  result.still_running = result.report.status == RunStatus::kRunning && is_being_written(path);
   check_report(result);
 
   std::error_code code;

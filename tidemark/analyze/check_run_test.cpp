@@ -142,7 +142,7 @@ TEST_F(CheckRunTest, FindsAReportThatCountsOtherwise) {
 
 TEST_F(CheckRunTest, FindsARunThatNeverEnded) {
   RunReport running = run_.report;
-  running.status = "running";
+  running.status = RunStatus::kRunning;
   ASSERT_TRUE(write_run_report(directory_.path(), running));
   EXPECT_TRUE(says(check(), "still going on"));
 }

@@ -2,12 +2,9 @@
 // One element of a tensor, as a number and as text.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <string_view>
-#include <type_traits>
 
 #include <fmt/core.h>
 
@@ -38,26 +35,6 @@ inline std::string element_text(DType dtype, const void* bytes) {
       return fmt::format("{}", static_cast<int>(value));
     else
       return fmt::format("{}", value);
-  });
-}
-
-// As a JSON member; what JSON has no number for becomes a text.
-template <class Writer>
-void put_element(Writer& json, std::string_view key, DType dtype, const void* bytes) {
-  json.Key(key.data(), static_cast<unsigned>(key.size()));
-  with_element(dtype, bytes, [&](auto value) {
-    if constexpr (std::is_floating_point_v<decltype(value)>) {
-      if (std::isnan(value))
-        json.String("nan");
-      else if (std::isinf(value))
-        json.String(value > 0 ? "inf" : "-inf");
-      else
-        json.Double(static_cast<double>(value));
-    } else if constexpr (std::is_signed_v<decltype(value)>) {
-      json.Int64(value);
-    } else {
-      json.Uint64(value);
-    }
   });
 }
 

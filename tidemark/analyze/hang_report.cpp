@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "tidemark/schema/unit_state.h"
 
 namespace tidemark {
@@ -27,19 +29,16 @@ std::string kernels_of(const HangState& state, const StuckTask& task) {
 }
 
 bool runs(const HangState& state, std::uint32_t core, std::uint64_t task) {
-  const UnitImage& line = state.lines[state.units.core(core)];
-  return line.task_id == task &&
-         (doing(line) == UnitState::kBusy || doing(line) == UnitState::kCopying);
+  const UnitImage& line = state.core_lines()[core];
+  return line.task_id == task && is_running(line);
 }
 
 // What a task waits for, and who should tell it so.
 std::vector<std::string> waits_of(const HangState& state, std::uint64_t id,
                                   const std::optional<std::uint32_t>& core) {
+  if (core && runs(state, *core, id))
+    return {fmt::format("core {} to return from its kernel", *core)};
   std::vector<std::string> waits;
-  if (core && runs(state, *core, id)) {
-    waits.push_back(fmt::format("core {} to return from its kernel", *core));
-    return waits;
-  }
   for (const auto& task : state.tasks)
     if (std::find(task.waiters.begin(), task.waiters.end(), id) != task.waiters.end())
       waits.push_back(
@@ -97,9 +96,8 @@ std::vector<std::string> chain_of(const HangState& state, const std::vector<Stuc
       id = task->waiters.front();
     }
   }
-  const std::string held = orchestrator_text(state);
-  if (!held.empty())
-    chain.push_back(held.substr(4));
+  if (const std::string held = what_orchestrator_waits_for(state); !held.empty())
+    chain.push_back(held);
   else if (state.orchestration_done && state.completed < state.submitted)
     chain.emplace_back("orchestrator waits for the last task");
   return chain;
@@ -122,47 +120,34 @@ std::map<std::uint32_t, std::vector<TaskSpan>> last_spans(RunCapture& run,
 }
 
 std::string list_of(const std::vector<std::string>& items, const char* between) {
-  std::string text;
-  for (const auto& item : items) text += (text.empty() ? "" : between) + item;
-  return text;
+  return fmt::format("{}", fmt::join(items, between));
 }
 
 std::string cores_line(const HangState& state) {
-  std::map<std::string, std::uint32_t> by_state;
   std::vector<std::string> busy;
-  for (std::uint32_t core = 0; core < state.units.cores; ++core) {
-    const std::uint32_t unit = state.units.core(core);
-    if (unit >= state.lines.size()) break;
-    const UnitImage& line = state.lines[unit];
-    ++by_state[unit_state_text(line)];
+  const auto lines = state.core_lines();
+  for (std::uint32_t core = 0; core < lines.size(); ++core) {
+    const UnitImage& line = lines[core];
     if (doing(line) == UnitState::kIdle || doing(line) == UnitState::kNotStarted) continue;
     busy.push_back(fmt::format("core {} {} {} {}", core, kernel_text(state, line.kernel),
                                task_text(line.task_id),
                                seconds(ns_before(state, doing_since_ticks(line)))));
   }
-  std::vector<std::string> parts;
-  for (const auto& [text, count] : by_state) parts.push_back(fmt::format("{} {}", count, text));
-  std::string text = list_of(parts, ", ");
   if (busy.size() > kShownMax) {
     const std::size_t more = busy.size() - kShownMax;
     busy.resize(kShownMax);
     busy.push_back(fmt::format("{} more", more));
   }
+  const std::string text = core_states_text(state);
   return busy.empty() ? text : text + ": " + list_of(busy, ", ");
 }
 
 std::string schedulers_line(const HangState& state) {
-  std::uint64_t ready = 0;
-  for (const std::uint64_t count : state.ready) ready += count;
   std::vector<std::string> parts;
-  for (std::uint32_t i = 0; i < state.units.schedulers; ++i) {
-    const std::uint32_t unit = state.units.scheduler(i);
-    if (unit >= state.lines.size()) break;
-    parts.push_back(fmt::format("{} {} rounds, {} complete", i, state.lines[unit].loops,
-                                state.lines[unit].count));
-  }
-  return fmt::format("{}; {} ready, {} of {} tasks complete", list_of(parts, "; "), ready,
-                     state.completed, state.submitted);
+  for (const UnitImage& line : state.scheduler_lines())
+    parts.push_back(fmt::format("{} {} rounds, {} complete", parts.size(), line.loops, line.count));
+  return fmt::format("{}; {} ready, {} of {} tasks complete", list_of(parts, "; "),
+                     state.ready_tasks(), state.completed, state.submitted);
 }
 
 std::string rings_line(const HangState& state) {
@@ -171,18 +156,16 @@ std::string rings_line(const HangState& state) {
     const RingState& ring = state.rings[i];
     if (ring.head == 0) continue;
     parts.push_back(fmt::format("ring {}: {}/{} tasks, {}/{} heap, {}/{} dependencies", i,
-                                ring.head - std::min(ring.head, ring.tail), ring.window,
-                                ring.heap_used, ring.heap_bytes, ring.deps_used, ring.dep_pool));
+                                ring.tasks(), ring.window, ring.heap_used, ring.heap_bytes,
+                                ring.deps_used, ring.dep_pool));
   }
   return parts.empty() ? "nothing was submitted" : list_of(parts, "; ");
 }
 
 std::string recorder_line(const HangState& state) {
-  std::uint64_t waited = 0;
-  for (const auto& line : state.lines) waited += line.recorder_waited_ticks;
   return fmt::format("{} lane{} waited for a page at that moment; units have waited {} in all",
                      state.waiting_lanes.size(), state.waiting_lanes.size() == 1 ? "" : "s",
-                     seconds(ns_of(state, waited)));
+                     seconds(ns_of(state, state.recorder_waited_ticks())));
 }
 
 void add(std::string& text, const char* label, const std::string& line) {
@@ -194,6 +177,14 @@ void add(std::string& text, const char* label, const std::string& line) {
 std::string unit_state_text(const UnitImage& line) {
   return std::string(line.recorder_waiting != 0 ? "waiting for the recorder"
                                                 : to_text(doing(line)));
+}
+
+std::string core_states_text(const HangState& state) {
+  std::map<std::string, std::uint32_t> by_state;
+  for (const UnitImage& line : state.core_lines()) ++by_state[unit_state_text(line)];
+  std::vector<std::string> parts;
+  for (const auto& [text, count] : by_state) parts.push_back(fmt::format("{} {}", count, text));
+  return list_of(parts, ", ");
 }
 
 HangReport make_hang_report(const HangState& state, RunCapture* run) {

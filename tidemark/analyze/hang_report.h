@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tidemark/run/hang_text.h"
 #include "tidemark/run/run_capture.h"
 #include "tidemark/schema/task_span.h"
 
@@ -37,6 +38,8 @@ struct HangReport {
 HangReport make_hang_report(const HangState& state, RunCapture* run);
 
 std::string unit_state_text(const UnitImage& line);
+// "3 idle, 1 busy".
+std::string core_states_text(const HangState& state);
 // About ten lines, worst first.
 std::string hang_summary(const HangReport& report, const std::string& directory);
 

@@ -2,6 +2,7 @@
 #include "tidemark/analyze/scope_report.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "tidemark/base/align.h"
@@ -26,40 +27,27 @@ std::vector<Limit> all_limits() {
   return limits;
 }
 
+// Of each resource, in the order of Resource.
+using ByResource = std::array<std::uint64_t, kResourceCount>;
+
 std::uint64_t peak_of(const ScopePeaks& peaks, const Limit& limit) {
-  switch (limit.resource) {
-    case Resource::kTaskWindow:
-      return peaks.tasks[limit.ring];
-    case Resource::kHeap:
-      return peaks.heap_bytes[limit.ring];
-    case Resource::kDepPool:
-      return peaks.deps[limit.ring];
-    case Resource::kFanin:
-      return peaks.fanin[limit.ring];
-    case Resource::kTensorMap:
-      return peaks.map_entries;
-    case Resource::kNone:
-      break;
-  }
-  return 0;
+  const std::uint32_t i = limit.ring;
+  return ByResource{0,
+                    peaks.tasks[i],
+                    peaks.heap_bytes[i],
+                    peaks.deps[i],
+                    peaks.fanin[i],
+                    peaks.map_entries}[static_cast<std::size_t>(limit.resource)];
 }
 
 std::uint64_t capacity_of(const RuntimeConfig& config, const Limit& limit) {
   const RingSizes& ring = config.rings[limit.ring];
-  switch (limit.resource) {
-    case Resource::kTaskWindow:
-      return ring.task_window;
-    case Resource::kHeap:
-      return ring.heap_bytes;
-    case Resource::kDepPool:
-    case Resource::kFanin:
-      return ring.dep_pool;
-    case Resource::kTensorMap:
-      return config.tensormap_entries;
-    case Resource::kNone:
-      break;
-  }
-  return 0;
+  return ByResource{0,
+                    ring.task_window,
+                    ring.heap_bytes,
+                    ring.dep_pool,
+                    ring.dep_pool,
+                    config.tensormap_entries}[static_cast<std::size_t>(limit.resource)];
 }
 
 // One slot of a window stays free. A piece of heap that does not fit before the end of the ring is
@@ -110,8 +98,8 @@ class ScopeCounter {
       reached_[i] = {.peak = peak, .site = site.site};
     }
     if (knows_begin) begun_.erase(begun);
-    fold(site.peaks, boundary.peaks);
-    fold(all_, boundary.peaks);
+    raise(site.peaks, boundary.peaks);
+    raise(all_, boundary.peaks);
   }
 
   void finish() {
@@ -150,16 +138,6 @@ class ScopeCounter {
     site.total_ns += spent;
     site.longest_ns = std::max(site.longest_ns, spent);
   }
-  static void fold(ScopePeaks& into, const ScopePeaks& peaks) {
-    for (std::uint32_t i = 0; i < kRingCount; ++i) {
-      into.tasks[i] = std::max(into.tasks[i], peaks.tasks[i]);
-      into.heap_bytes[i] = std::max(into.heap_bytes[i], peaks.heap_bytes[i]);
-      into.deps[i] = std::max(into.deps[i], peaks.deps[i]);
-      into.fanin[i] = std::max(into.fanin[i], peaks.fanin[i]);
-      into.heap_request[i] = std::max(into.heap_request[i], peaks.heap_request[i]);
-    }
-    into.map_entries = std::max(into.map_entries, peaks.map_entries);
-  }
 
   struct Reached {
     std::uint64_t peak = 0;
@@ -190,9 +168,8 @@ Expected<ScopeReport> report_scopes(RunCapture& run) {
   ScopeReport report;
   report.config = *run.runtime();
   report.fatal = run.fatal();
-  const auto missing = run.missing(StreamId::kScopes);
-  if (!missing) return tl::unexpected(missing.error());
-  report.dropped = *missing;
+  TM_TRY(const auto missing, run.missing(StreamId::kScopes));
+  report.dropped = missing;
   ScopeCounter counter(run, report);
   for_each_boundary(run, [&](const ScopeBoundary& boundary) { counter.take(boundary); });
   counter.finish();

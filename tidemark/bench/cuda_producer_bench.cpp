@@ -167,7 +167,7 @@ Expected<Summary> measure(const BenchOptions& options, const Platform& platform,
 void print_result(const BenchOptions& options, const Summary& summary, const BenchOutput& out) {
   print_json(out, "producer", [&](JsonWriter& json) {
     put_options(json, options);
-    put(json, "writers", std::string_view(options.one_thread ? "thread" : "warp"));
+    put(json, "writers", options.one_thread ? "thread" : "warp");
     put(json, "records", summary.records);
     put(json, "ns_per_record", rounded(summary.ns_per_record));
     put(json, "mrecords_per_s", rounded(summary.mrecords_per_s));
@@ -178,32 +178,29 @@ void print_result(const BenchOptions& options, const Summary& summary, const Ben
     put(json, "stall_share", rounded(summary.typical.stall_share));
     put(json, "host_cpu_share", rounded(summary.typical.host_cpu_share));
     put(json, "limited_by", summary.limited_by);
-    put_key(json, "limited_by_numbers");
-    json.StartObject();
-    put_shares(json, summary.typical);
+    put_object(json, "limited_by_numbers", [&] {
+      put_shares(json, summary.typical);
+      put(json, "ratio_link", rounded(summary.ratio_link));
+    });
+    put_object(json, "link", [&] {
+      put(json, "mapped_store_gb_per_s", rounded(summary.mapped_gb));
+      put(json, "copy_gb_per_s", rounded(summary.copy_gb));
+    });
     put(json, "ratio_link", rounded(summary.ratio_link));
-    json.EndObject();
-    put_key(json, "link");
-    json.StartObject();
-    put(json, "mapped_store_gb_per_s", rounded(summary.mapped_gb));
-    put(json, "copy_gb_per_s", rounded(summary.copy_gb));
-    json.EndObject();
-    put(json, "ratio_link", rounded(summary.ratio_link));
-    put_key(json, "one_lane");
-    json.StartObject();
-    put(json, "ns_per_record", rounded(summary.by_write_many.plain_ns));
-    put(json, "ns_per_record_two_timestamps", rounded(summary.by_write_many.stamped_ns));
-    put(json, "ns_per_write", rounded(summary.by_write.plain_ns));
-    put(json, "ns_per_write_two_timestamps", rounded(summary.by_write.stamped_ns));
-    json.EndObject();
-    put_key(json, "reference");
-    json.StartObject();
-    put(json, "what", std::string_view("16-byte events in a global array with an atomic index"));
-    put(json, "ns_per_record", rounded(summary.plain_kernel_ns));
-    put(json, "ns_per_record_with_read", rounded(summary.plain_kernel_ns + summary.plain_read_ns));
-    put(json, "mrecords_per_s", rounded(1e3 / (summary.plain_kernel_ns + summary.plain_read_ns)));
-    put(json, "gb_per_s", rounded(16 / (summary.plain_kernel_ns + summary.plain_read_ns)));
-    json.EndObject();
+    put_object(json, "one_lane", [&] {
+      put(json, "ns_per_record", rounded(summary.by_write_many.plain_ns));
+      put(json, "ns_per_record_two_timestamps", rounded(summary.by_write_many.stamped_ns));
+      put(json, "ns_per_write", rounded(summary.by_write.plain_ns));
+      put(json, "ns_per_write_two_timestamps", rounded(summary.by_write.stamped_ns));
+    });
+    put_object(json, "reference", [&] {
+      put(json, "what", "16-byte events in a global array with an atomic index");
+      put(json, "ns_per_record", rounded(summary.plain_kernel_ns));
+      put(json, "ns_per_record_with_read",
+          rounded(summary.plain_kernel_ns + summary.plain_read_ns));
+      put(json, "mrecords_per_s", rounded(1e3 / (summary.plain_kernel_ns + summary.plain_read_ns)));
+      put(json, "gb_per_s", rounded(16 / (summary.plain_kernel_ns + summary.plain_read_ns)));
+    });
     const double our_ns = 1e3 / summary.mrecords_per_s;
     put(json, "ns_per_event", rounded(our_ns));
     put(json, "ratio_ns", rounded(our_ns / (summary.plain_kernel_ns + summary.plain_read_ns)));

@@ -86,8 +86,7 @@ Expected<int> bench_drain(const BenchOptions& options, const BenchOutput& out) {
     put_options(json, options);
     put(json, "gb_per_s", rounded(rates.drain));
     put(json, "mrecords_per_s", rounded(rates.drain * 1e3 / options.record_bytes));
-    put_key(json, "reference");
-    put_object(json, [&] {
+    put_object(json, "reference", [&] {
       put(json, "memcpy_gb_per_s", rounded(rates.memcpy_rate));
       put(json, "streaming_copy_gb_per_s", rounded(rates.streaming));
       put(json, "streaming_copy_with_checksum_gb_per_s", rounded(rates.checksummed));

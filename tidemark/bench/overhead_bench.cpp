@@ -45,17 +45,11 @@ Expected<Sample> take_sample(const OverheadBenchOptions& options, const Configur
   args.insert(args.end(), config.flags.begin(), config.flags.end());
   if (!config.syncs) args.emplace_back("--no-sync");
   TM_TRY(const auto ran, sample_run(args, directory));
-  Sample sample{.device_ns = static_cast<double>(ran.report.device_ns),
+  return Sample{.device_ns = static_cast<double>(ran.report.device_ns),
                 .process_ns = ran.wall_ns,
+                .ns_per_record = ran.report.recorder.ns_per_record,
                 .records = ran.report.total().produced,
                 .lost = ran.lost()};
-  rapidjson::Document document;
-  document.Parse(ran.out.c_str());
-  if (const auto* recorder = get_member(document, "recorder"); recorder != nullptr)
-    if (const auto* cost = get_member(*recorder, "ns_per_record");
-        cost != nullptr && cost->IsNumber())
-      sample.ns_per_record = cost->GetDouble();
-  return sample;
 }
 
 struct Measured {
@@ -82,18 +76,14 @@ void print_result(const OverheadBenchOptions& options, const std::vector<Measure
     put(json, "platform", options.platform);
     put(json, "rounds", options.rounds);
     put(json, "ns_per_record", rounded(median(all.back().costs)));
-    put_key(json, "streams");
-    json.StartArray();
-    for (const auto& one : all)
-      put_object(json, [&] {
-        put(json, "streams", std::string_view(one.config.name));
-        put(json, "device_ms", rounded(median(one.device_ns) / 1e6));
-        put(json, "ratio_device_time", rounded(median(one.device_ratios)));
-        put(json, "ratio_process_time", rounded(median(one.process_ratios)));
-        put(json, "records", one.records);
-        put(json, "lost", one.lost);
-      });
-    json.EndArray();
+    put_list(json, "streams", all, [&](const Measured& one) {
+      put(json, "streams", one.config.name);
+      put(json, "device_ms", rounded(median(one.device_ns) / 1e6));
+      put(json, "ratio_device_time", rounded(median(one.device_ratios)));
+      put(json, "ratio_process_time", rounded(median(one.process_ratios)));
+      put(json, "records", one.records);
+      put(json, "lost", one.lost);
+    });
   });
 }
 

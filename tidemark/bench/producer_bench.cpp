@@ -108,10 +108,8 @@ void print_result(const BenchOptions& options, const Summary& summary, const Ben
     put(json, "stall_share", rounded(summary.typical.stall_share));
     put(json, "host_cpu_share", rounded(summary.typical.host_cpu_share));
     put(json, "limited_by", summary.limited_by);
-    put_key(json, "limited_by_numbers");
-    put_object(json, [&] { put_shares(json, summary.typical); });
-    put_key(json, "reference");
-    put_object(json, [&] { put_rates(json, summary.reference); });
+    put_object(json, "limited_by_numbers", [&] { put_shares(json, summary.typical); });
+    put_object(json, "reference", [&] { put_rates(json, summary.reference); });
     put(json, "ratio_ns", rounded(summary.ratio_ns));
     put(json, "ratio_throughput", rounded(summary.ratio_throughput));
   });

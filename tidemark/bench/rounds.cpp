@@ -70,12 +70,10 @@ EndToEnd typical_run(std::vector<EndToEnd> runs) {
 }
 
 void put_options(JsonWriter& json, const BenchOptions& options) {
-  put(json, "platform", options.platform);
-  put(json, "sink", options.sink);
-  put(json, "lanes", options.lanes);
-  put(json, "record_bytes", options.record_bytes);
-  put(json, "drain_threads", options.recorder.drain_threads);
-  put(json, "rounds", options.rounds);
+  FieldWriter v(json);
+  TM_FIELDS(v, options, platform, sink, lanes, record_bytes);
+  v("drain_threads", options.recorder.drain_threads);
+  v("rounds", options.rounds);
 }
 
 void put_shares(JsonWriter& json, const EndToEnd& typical) {

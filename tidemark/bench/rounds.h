@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tidemark/bench/bench_options.h"
-#include "tidemark/run/json.h"
+#include "tidemark/run/json_fields.h"
 #include "tidemark/run/run_report.h"
 
 namespace tidemark::bench {
@@ -51,21 +51,11 @@ inline double rounded(double value) { return std::round(value * 1000) / 1000; }
 // Prints one JSON object whose first member is the name; `fill` puts the others.
 template <class Fill>
 void print_json(const BenchOutput& out, std::string_view bench, const Fill& fill) {
-  rapidjson::StringBuffer buffer;
-  JsonWriter json(buffer);
-  json.SetIndent(' ', 2);
-  json.StartObject();
-  put(json, "bench", bench);
-  fill(json);
-  json.EndObject();
-  out.text(std::string(buffer.GetString()) + "\n");
-}
-// An object inside, or one of an array.
-template <class Fill>
-void put_object(JsonWriter& json, const Fill& fill) {
-  json.StartObject();
-  fill();
-  json.EndObject();
+  const auto put_all = [&](JsonWriter& json) {
+    put(json, "bench", bench);
+    fill(json);
+  };
+  out.text(json_text<JsonWriter>(put_all, 2) + "\n");
 }
 void put_options(JsonWriter& json, const BenchOptions& options);
 // Of the round in the middle, also where they decide what limits.

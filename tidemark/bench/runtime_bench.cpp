@@ -97,18 +97,14 @@ Expected<Measured> measure(const GraphRequest& graph, const RuntimeBenchOptions&
 }
 
 void put_graph(JsonWriter& json, const Measured& one) {
-  put(json, "graph", std::string_view(kGraphNames[static_cast<std::size_t>(one.graph.shape)]));
-  put(json, "dependencies", std::string_view(one.graph.automatic ? "automatic" : "explicit"));
+  put(json, "graph", kGraphNames[static_cast<std::size_t>(one.graph.shape)]);
+  put(json, "dependencies", one.graph.automatic ? "automatic" : "explicit");
   put(json, "tasks", one.graph.tasks);
   put(json, "ns_per_task", rounded(one.ns_per_task));
   put(json, "tasks_per_s", std::round(1e9 / one.ns_per_task));
-  put_key(json, "reference");
-  if (one.tbb_ns_per_task <= 0) {
-    json.Null();
-    return;
-  }
-  put_object(json, [&] {
-    put(json, "what", std::string_view("oneTBB flow graph, same edges"));
+  if (one.tbb_ns_per_task <= 0) return put(json, "reference", nullptr);
+  put_object(json, "reference", [&] {
+    put(json, "what", "oneTBB flow graph, same edges");
     put(json, "ns_per_task", rounded(one.tbb_ns_per_task));
   });
   put(json, "ratio_ns", rounded(one.ns_per_task / one.tbb_ns_per_task));
@@ -119,10 +115,7 @@ void print_result(const RuntimeBenchOptions& options, const std::vector<Measured
   print_json(out, "runtime", [&](JsonWriter& json) {
     put(json, "platform", options.platform);
     put(json, "rounds", options.rounds);
-    put_key(json, "graphs");
-    json.StartArray();
-    for (const auto& one : all) put_object(json, [&] { put_graph(json, one); });
-    json.EndArray();
+    put_list(json, "graphs", all, [&](const Measured& one) { put_graph(json, one); });
     put(json, "ratio_flat", rounded(flatness));
   });
 }

@@ -45,9 +45,9 @@ Expected<int> show(const HangArgs& args) {
   if (!std::filesystem::exists(file, code)) {
     TM_TRY(const auto report, read_run_report(directory));
     const char* next =
-        report.status == "running" ? " (see 'tidemark top', or 'tidemark recover')" : "";
+        report.status == RunStatus::kRunning ? " (see 'tidemark top', or 'tidemark recover')" : "";
     return failure(ErrorKind::kUsage, "{}: nothing hung; its status is '{}'{}", directory,
-                   report.status, next);
+                   to_text(report.status), next);
   }
   TM_TRY(const auto text, read_file(file));
   print_text(text);

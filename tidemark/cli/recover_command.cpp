@@ -43,7 +43,7 @@ Expected<int> recover(const RecoverArgs& args) {
   };
   TM_TRY(const auto result, recover_run(directory, options));
   if (result.already_complete)
-    print("{} is complete ({}); nothing to recover\n", directory, result.report.status);
+    print("{} is complete ({}); nothing to recover\n", directory, to_text(result.report.status));
   else if (!result.incomplete)
     print_text(summarize(result.report, directory));
   if (!result.file_error.empty()) print_error("tidemark: {}\n", result.file_error);

@@ -10,6 +10,7 @@
 #include "tidemark/base/command.h"
 #include "tidemark/cli/dump_options.h"
 #include "tidemark/cli/runtime_options.h"
+#include "tidemark/cli/stream_options.h"
 #include "tidemark/export/export_run.h"
 #include "tidemark/session/run_request.h"
 #include "tidemark/session/workload_entry.h"

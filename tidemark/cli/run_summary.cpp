@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "tidemark/base/human_text.h"
 #include "tidemark/schema/stream_registry.h"
 
 namespace tidemark::cli {
@@ -42,7 +43,7 @@ void add_stream(std::string& text, const RunReport& report, const StreamInfo& st
 // A recovered run knows only what its region and capture say.
 void add_cost(std::string& text, const RunReport& report) {
   const std::string captured = human_bytes(report.total().bytes);
-  if (report.status == "recovered") {
+  if (report.status == RunStatus::kRecovered) {
     text += fmt::format("  captured   {}\n", captured);
     return;
   }
@@ -80,14 +81,14 @@ void add_not_exported(std::string& text, const RunReport& report, const std::str
 
 std::string summarize_kept(const RunReport& report) {
   std::string text = fmt::format("{} on {} ({}): {}, not closed\n", report.workload,
-                                 report.platform, report.transport, report.status);
+                                 report.platform, report.transport, to_text(report.status));
   add_error(text, report);
   return text;
 }
 
 std::string summarize(const RunReport& report, const std::string& directory) {
   std::string text = fmt::format("{} on {} ({}): {}\n", report.workload, report.platform,
-                                 report.transport, report.status);
+                                 report.transport, to_text(report.status));
   add_error(text, report);
   for (const auto& warning : report.warnings)
     text += fmt::format("  warning    {} {}: {}\n  hint       {}\n", warning.code, warning.name,
@@ -98,7 +99,7 @@ std::string summarize(const RunReport& report, const std::string& directory) {
                         with_commas(report.scopes), report.scopes == 1 ? "" : "s", report.runtime);
   if (report.result_ok)
     text += fmt::format("  result     {}{}\n", *report.result_ok ? "" : "WRONG: ", report.result);
-  if (report.lanes.empty() && report.status != "recovered") {
+  if (report.lanes.empty() && report.status != RunStatus::kRecovered) {
     text += fmt::format("  time       device {}, host {}\n  files      {}\n",
                         human_ns(report.device_ns), human_ns(report.host_ns), directory);
     return text;

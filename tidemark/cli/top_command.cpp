@@ -12,9 +12,8 @@
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/terminal.h"
-#include "tidemark/run/json.h"
+#include "tidemark/export/unit_json.h"
 #include "tidemark/schema/error_code.h"
-#include "tidemark/schema/unit_state.h"
 #include "tidemark/session/live_view.h"
 
 namespace tidemark::cli {
@@ -65,35 +64,23 @@ std::string rate_text(double rate) { return with_commas(static_cast<std::uint64_
 
 void add_units(std::string& text, const HangState& state) {
   if (state.lines.empty()) return;
-  const std::string held = orchestrator_text(state);
+  const std::string held = what_orchestrator_waits_for(state);
   text += fmt::format("orchestrator {}{} for {}\n", unit_state_text(state.lines[0]),
-                      held.empty() ? "" : " (" + held.substr(4) + ")",
+                      held.empty() ? "" : " (" + held + ")",
                       human_ns(ns_before(state, doing_since_ticks(state.lines[0]))));
-  for (std::uint32_t i = 0; i < state.units.schedulers; ++i)
-    if (state.units.scheduler(i) < state.lines.size())
-      text += fmt::format("scheduler {}  {}, {} tasks complete\n", i,
-                          unit_state_text(state.lines[state.units.scheduler(i)]),
-                          with_commas(state.lines[state.units.scheduler(i)].count));
+  std::uint32_t scheduler = 0;
+  for (const UnitImage& line : state.scheduler_lines())
+    text += fmt::format("scheduler {}  {}, {} tasks complete\n", scheduler++, unit_state_text(line),
+                        with_commas(line.count));
   // Busy ones first, longest first.
   std::vector<std::pair<std::uint64_t, std::uint32_t>> busy;
-  std::map<std::string, std::uint32_t> by_state;
-  for (std::uint32_t core = 0; core < state.units.cores; ++core) {
-    if (state.units.core(core) >= state.lines.size()) break;
-    const UnitImage& line = state.lines[state.units.core(core)];
-    ++by_state[unit_state_text(line)];
-    if (doing(line) == UnitState::kBusy || doing(line) == UnitState::kCopying)
-      busy.emplace_back(line.since_ticks, core);
-  }
-  text += "cores        ";
-  bool first = true;
-  for (const auto& [name, count] : by_state) {
-    text += fmt::format("{}{} {}", first ? "" : ", ", count, name);
-    first = false;
-  }
-  text += "\n";
+  const auto cores = state.core_lines();
+  for (std::uint32_t core = 0; core < cores.size(); ++core)
+    if (is_running(cores[core])) busy.emplace_back(cores[core].since_ticks, core);
+  text += fmt::format("cores        {}\n", core_states_text(state));
   std::sort(busy.begin(), busy.end());
   for (std::size_t i = 0; i < busy.size() && i < kCoresShown; ++i) {
-    const UnitImage& line = state.lines[state.units.core(busy[i].second)];
+    const UnitImage& line = cores[busy[i].second];
     text += fmt::format("  core {:<4} {} {:<10} {:<20} {:<12} {}\n", busy[i].second,
                         core_type(busy[i].second) == CoreType::kAic ? "aic" : "aiv",
                         unit_state_text(line), kernel_text(state, line.kernel),
@@ -105,9 +92,9 @@ void add_rings(std::string& text, const HangState& state) {
   for (std::uint32_t i = 0; i < kRingCount; ++i) {
     const RingState& ring = state.rings[i];
     if (ring.head == 0) continue;
-    text += fmt::format("ring {}       tasks {}  heap {}  deps {}\n", i,
-                        bar(ring.head - std::min(ring.head, ring.tail), ring.window),
-                        bar(ring.heap_used, ring.heap_bytes), bar(ring.deps_used, ring.dep_pool));
+    text +=
+        fmt::format("ring {}       tasks {}  heap {}  deps {}\n", i, bar(ring.tasks(), ring.window),
+                    bar(ring.heap_used, ring.heap_bytes), bar(ring.deps_used, ring.dep_pool));
   }
   text += fmt::format("tensor map   {}\n", bar(state.map_entries, state.map_capacity));
 }
@@ -123,11 +110,11 @@ std::string render(const LiveRun& run, const LiveView& view, const Rates& rates)
     text += fmt::format("error        {} {}\n", view.error_code,
                         to_text(static_cast<ErrorCode>(view.error_code)));
   if (view.has_runtime) {
-    text += fmt::format("tasks        {} of {} complete, {} in flight, {}, {} scopes{}\n",
-                        with_commas(state.completed), with_commas(state.submitted),
-                        with_commas(state.submitted - std::min(state.submitted, state.completed)),
-                        rate_text(rates.tasks), with_commas(state.scopes),
-                        state.orchestration_done ? ", all submitted" : "");
+    text +=
+        fmt::format("tasks        {} of {} complete, {} in flight, {}, {} scopes{}\n",
+                    with_commas(state.completed), with_commas(state.submitted),
+                    with_commas(state.in_flight()), rate_text(rates.tasks),
+                    with_commas(state.scopes), state.orchestration_done ? ", all submitted" : "");
     add_units(text, state);
     add_rings(text, state);
   }
@@ -142,118 +129,70 @@ std::string render(const LiveRun& run, const LiveView& view, const Rates& rates)
   return text;
 }
 
-void put_cores(JsonWriter& json, const HangState& state) {
-  put_key(json, "cores");
-  json.StartArray();
-  for (std::uint32_t core = 0; core < state.units.cores; ++core) {
-    if (state.units.core(core) >= state.lines.size()) break;
-    const UnitImage& line = state.lines[state.units.core(core)];
-    json.StartObject();
-    put(json, "core", core);
-    put(json, "state", unit_state_text(line));
-    const bool had_task =
-        line.count > 0 || doing(line) == UnitState::kBusy || doing(line) == UnitState::kCopying;
-    put_key(json, "task");
-    had_task ? put_text(json, task_text(line.task_id)) : static_cast<void>(json.Null());
-    put_key(json, "kernel");
-    had_task ? put_text(json, kernel_text(state, line.kernel)) : static_cast<void>(json.Null());
-    put(json, "for_ns", ns_before(state, doing_since_ticks(line)));
-    put(json, "parts_run", line.count);
-    json.EndObject();
-  }
-  json.EndArray();
-}
-
-void put_rings(JsonWriter& json, const HangState& state) {
-  put_key(json, "rings");
-  json.StartArray();
-  for (const RingState& ring : state.rings) {
-    json.StartObject();
-    put(json, "tasks", ring.head - std::min(ring.head, ring.tail));
-    put(json, "task_window", ring.window);
-    put(json, "heap", ring.heap_used);
-    put(json, "heap_bytes", ring.heap_bytes);
-    put(json, "dep_pool_used", ring.deps_used);
-    put(json, "dep_pool", ring.dep_pool);
-    json.EndObject();
-  }
-  json.EndArray();
-}
-
-std::string render_json(const LiveRun& run, const LiveView& view, const Rates& rates) {
-  const HangState& state = view.state;
-  rapidjson::StringBuffer buffer;
-  JsonWriter json(buffer);
-  json.StartObject();
-  put(json, "schema_version", 1);
-  put(json, "run_id", run_id_text(run.report().run_id));
-  put(json, "workload", run.report().workload);
-  put(json, "platform", run.report().platform);
-  put(json, "host_alive", view.host_alive);
-  put(json, "device_alive", view.device_alive);
-  put(json, "error_code", view.error_code);
-  put(json, "elapsed_ns", ns_since_launch(state, state.detected_ticks));
-  put(json, "submitted", state.submitted);
-  put(json, "completed", state.completed);
-  put(json, "tasks_per_second", rates.tasks);
-  put(json, "scopes", state.scopes);
-  put(json, "orchestration_done", state.orchestration_done);
+void put_units(JsonWriter& json, const HangState& state) {
   if (!state.lines.empty()) {
     put(json, "orchestrator", unit_state_text(state.lines[0]));
     put(json, "orchestrator_blocked", orchestrator_text(state));
   }
-  put_key(json, "schedulers");
-  json.StartArray();
-  for (std::uint32_t i = 0; i < state.units.schedulers; ++i) {
-    if (state.units.scheduler(i) >= state.lines.size()) break;
-    const UnitImage& line = state.lines[state.units.scheduler(i)];
-    json.StartObject();
+  put_list(json, "schedulers", state.scheduler_lines(), [&](const UnitImage& line) {
     put(json, "state", unit_state_text(line));
     put(json, "loops", line.loops);
     put(json, "completed", line.count);
-    json.EndObject();
-  }
-  json.EndArray();
-  put_cores(json, state);
-  put_rings(json, state);
-  put(json, "drained_pages", view.drained_pages);
-  put(json, "pages_per_second", rates.pages);
-  put_key(json, "streams");
-  json.StartArray();
-  for (std::size_t i = 0; i < view.streams.size(); ++i) {
-    const LiveStream& stream = view.streams[i];
-    json.StartObject();
-    put(json, "stream", stream.name);
-    put(json, "lanes", stream.lanes);
-    put(json, "attempted", stream.attempted);
-    put(json, "records_per_second", rates.records[i]);
-    put(json, "pages", stream.pages);
-    put(json, "dropped", stream.dropped);
-    put(json, "waiting_lanes", stream.waiting);
-    json.EndObject();
-  }
-  json.EndArray();
-  json.EndObject();
-  return {buffer.GetString(), buffer.GetSize()};
+  });
+  std::uint32_t core = 0;
+  put_list(json, "cores", state.core_lines(), [&](const UnitImage& line) {
+    put(json, "core", core++);
+    put(json, "state", unit_state_text(line));
+    put_work(json, state, line, line.count > 0 || is_running(line));
+    put(json, "for_ns", ns_before(state, doing_since_ticks(line)));
+    put(json, "parts_run", line.count);
+  });
+}
+
+void put_look(JsonWriter& json, const LiveRun& run, const LiveView& view, const Rates& rates) {
+  const HangState& state = view.state;
+  FieldWriter v(json);
+  v("schema_version", 1);
+  v.hex("run_id", run.report().run_id);
+  TM_FIELDS(v, run.report(), workload, platform);
+  TM_FIELDS(v, view, host_alive, device_alive, error_code);
+  v("elapsed_ns", ns_since_launch(state, state.detected_ticks));
+  TM_FIELDS(v, state, submitted, completed);
+  v("tasks_per_second", rates.tasks);
+  TM_FIELDS(v, state, scopes, orchestration_done);
+  put_units(json, state);
+  put_rings(json, state, RingDetail::kBrief);
+  v("drained_pages", view.drained_pages);
+  v("pages_per_second", rates.pages);
+  auto rate = rates.records.begin();
+  put_list(json, "streams", view.streams, [&](const LiveStream& stream) {
+    v("stream", stream.name);
+    TM_FIELDS(v, stream, lanes, attempted);
+    v("records_per_second", *rate++);
+    TM_FIELDS(v, stream, pages, dropped);
+    v("waiting_lanes", stream.waiting);
+  });
+}
+
+std::string render_json(const LiveRun& run, const LiveView& view, const Rates& rates) {
+  return json_text<JsonWriter>([&](JsonWriter& json) { put_look(json, run, view, rates); });
 }
 
 Expected<int> watch(const TopArgs& args) {
-  const auto directory = resolve_run(args.run);
-  if (!directory) return report_error(directory.error());
-  auto run = LiveRun::attach(*directory);
-  if (!run) return report_error(run.error());
+  TM_TRY(const auto directory, resolve_run(args.run));
+  TM_TRY(auto run, LiveRun::attach(directory));
   const bool live = !args.once && !args.json && ::isatty(STDOUT_FILENO) == 1;
-  auto before = run->look();
+  auto before = run.look();
   sleep_ms(kFirstLookMs);
   for (;;) {
-    auto now = run->look();
+    auto now = run.look();
     if (!before || !now) {
-      print("{}: the run has ended; see 'tidemark check {}'\n", *directory, *directory);
+      print("{}: the run has ended; see 'tidemark check {}'\n", directory, directory);
       return 0;
     }
     const Rates rates(*before, *now);
     if (live) print_raw("\x1b[H\x1b[J");
-    print_text(args.json ? render_json(*run, *now, rates) + "\n" : render(*run, *now, rates));
+    print_text(args.json ? render_json(run, *now, rates) + "\n" : render(run, *now, rates));
     flush();
     if (!live) return 0;
     before = std::move(now);

@@ -15,95 +15,68 @@ class DepsWriter {
       : run_(run), graph_(graph), file_(file), json_(file.json()) {}
 
   void write() {
-    json_.StartObject();
     put(json_, "schema_version", 1);
     put(json_, "complete", graph_.complete());
     if (!graph_.complete()) put_missing();
-    put_list("tasks", graph_.tasks, [&](const TaskNode& node) { put_task(node); });
-    put_list("tensors", graph_.tensors, [&](const GraphTensor& tensor) { put_tensor(tensor); });
-    put_list("edges", graph_.edges, [&](const GraphEdgeRecord& edge) { put_edge(edge); });
+    put_lines(file_, "tasks", graph_.tasks, [&](const TaskNode& node) { put_task(node); });
+    put_lines(file_, "tensors", graph_.tensors, [&](const auto& tensor) { put_tensor(tensor); });
+    put_lines(file_, "edges", graph_.edges, [&](const auto& edge) { put_edge(edge); });
     put_events(file_, run_);
-    json_.EndObject();
   }
 
  private:
-  template <class List, class Put>
-  void put_list(const char* key, const List& list, const Put& put_one) {
-    put_key(json_, key);
-    json_.StartArray();
-    for (const auto& item : list) {
-      file_.line_break();
-      json_.StartObject();
-      put_one(item);
-      json_.EndObject();
+  // Null: without it the keys are null, too.
+  void put_view(const std::string& prefix, const GraphTensorView* view) {
+    std::optional<std::span<const std::uint64_t>> shape, strides;
+    std::optional<std::uint64_t> start;
+    if (view != nullptr) {
+      shape = std::span(view->extent, view->rank);
+      start = view->start_offset;
+      strides = std::span(view->stride, view->rank);
     }
-    json_.EndArray();
-  }
-  void put_decimal(const char* key, std::uint64_t value) {
-    put(json_, key, fmt::format("{}", value));
-  }
-  void put_numbers(const std::string& key, const std::uint64_t* values, std::uint32_t count) {
-    put_key(json_, key);
-    json_.StartArray();
-    for (std::uint32_t i = 0; i < count; ++i) json_.Uint64(values[i]);
-    json_.EndArray();
-  }
-  void put_view(const std::string& prefix, const GraphTensorView& view) {
-    put_numbers(prefix + "shape", view.extent, view.rank);
-    put(json_, prefix + "start_offset", view.start_offset);
-    put_numbers(prefix + "strides", view.stride, view.rank);
-  }
-  void put_nulls(std::initializer_list<const char*> keys) {
-    for (const char* key : keys) {
-      put_key(json_, key);
-      json_.Null();
-    }
+    put(json_, prefix + "shape", shape);
+    put(json_, prefix + "start_offset", start);
+    put(json_, prefix + "strides", strides);
   }
 
   void put_missing() {
-    put_key(json_, "missing");
-    json_.StartObject();
-    put(json_, "records", graph_.missing_records);
-    put(json_, "tasks_without_all_tensors", graph_.tasks_cut);
-    put(json_, "edges_with_an_unknown_end", graph_.edges_without_task);
-    json_.EndObject();
+    put_object(json_, "missing", [&] {
+      put(json_, "records", graph_.missing_records);
+      put(json_, "tasks_without_all_tensors", graph_.tasks_cut);
+      put(json_, "edges_with_an_unknown_end", graph_.edges_without_task);
+    });
   }
 
   void put_task(const TaskNode& node) {
     const GraphTask& task = node.task;
-    put_decimal("task_id", task.task_id);
+    put(json_, "task_id", std::to_string(task.task_id));
     put(json_, "task", task_text(task.task_id));
     const bool manual = run_.runtime() && run_.runtime()->build == BuildKind::kExplicit;
-    put(json_, "scope", std::string_view(manual ? "manual" : "auto"));
+    put(json_, "scope", manual ? "manual" : "auto");
     put(json_, "kernel", node_kernel_name(run_, task));
-    put_key(json_, "kernel_ids");
-    json_.StartArray();
-    for (const std::uint16_t kernel : task.kernels) json_.Int(kernel == kNoKernel ? -1 : kernel);
-    json_.EndArray();
+    std::vector<int> kernels;
+    for (const std::uint16_t kernel : task.kernels)
+      kernels.push_back(kernel == kNoKernel ? -1 : kernel);
+    put(json_, "kernel_ids", kernels);
     put(json_, "block_num", task.block_count);
     put(json_, "submit_time_us", run_.clock().to_us(task.time_ticks));
     put(json_, "site", run_.site_of(task.submit_file, task.submit_line));
-    put(json_, "scalar_count", static_cast<std::uint32_t>(task.scalar_count));
-    put_key(json_, "args");
-    json_.StartArray();
-    for (const auto& arg : node.args) {
-      json_.StartObject();
-      put(json_, "idx", static_cast<std::uint32_t>(arg.said.index));
+    put(json_, "scalar_count", task.scalar_count);
+    put_list(json_, "args", node.args, [&](const TaskArgument& arg) {
+      put(json_, "idx", arg.said.index);
       put(json_, "type", to_text(arg.said.access));
-      put_decimal("tensor_id", graph_.tensors[arg.tensor].id);
+      put(json_, "tensor_id", std::to_string(graph_.tensors[arg.tensor].id));
       put(json_, "dtype", to_text(arg.said.dtype));
-      put_view("", arg.view);
-      json_.EndObject();
-    }
-    json_.EndArray();
+      put_view("", &arg.view);
+    });
   }
 
   void put_tensor(const GraphTensor& tensor) {
-    put_decimal("tensor_id", tensor.id);
-    put_decimal("buffer_addr", tensor.buffer);
+    put(json_, "tensor_id", std::to_string(tensor.id));
+    put(json_, "buffer_addr", std::to_string(tensor.buffer));
     put(json_, "version", tensor.version);
     put(json_, "dtype", to_text(tensor.dtype));
-    put_decimal("buffer_numel", tensor.numel);
+    put(json_, "buffer_numel", std::to_string(tensor.numel));
   }
 
   // What travels along an edge is what its producer left behind.
@@ -115,27 +88,21 @@ class DepsWriter {
                                       : nullptr;
     const TaskArgument* read =
         consumer != nullptr && edge.arg != kNoArg ? consumer->arg(edge.arg) : nullptr;
-    put_decimal("pred", edge.producer);
-    put_decimal("succ", edge.consumer);
+    put(json_, "pred", std::to_string(edge.producer));
+    put(json_, "succ", std::to_string(edge.consumer));
     put(json_, "arg", edge.arg == kNoArg ? -1 : static_cast<int>(edge.arg));
     put(json_, "source", to_text(edge.source));
     const bool covered = edge.overlap == ViewOverlap::kCovered;
-    put(json_, "overlap", std::string_view(covered ? "covered" : "other"));
+    put(json_, "overlap", covered ? "covered" : "other");
     put(json_, "satisfied", edge.satisfied != 0);
+    std::optional<std::string> tensor, dtype;
     if (const TaskArgument* carried = written != nullptr ? written : read)
-      put_decimal("tensor_id", graph_.tensors[carried->tensor].id);
-    else
-      put_nulls({"tensor_id"});
-    if (read != nullptr) {
-      put(json_, "consumer_dtype", to_text(read->said.dtype));
-      put_view("consumer_", read->view);
-    } else {
-      put_nulls({"consumer_dtype", "consumer_shape", "consumer_start_offset", "consumer_strides"});
-    }
-    if (written != nullptr)
-      put_view("producer_", written->view);
-    else
-      put_nulls({"producer_shape", "producer_start_offset", "producer_strides"});
+      tensor = std::to_string(graph_.tensors[carried->tensor].id);
+    if (read != nullptr) dtype = to_text(read->said.dtype);
+    put(json_, "tensor_id", tensor);
+    put(json_, "consumer_dtype", dtype);
+    put_view("consumer_", read == nullptr ? nullptr : &read->view);
+    put_view("producer_", written == nullptr ? nullptr : &written->view);
   }
 
   RunCapture& run_;
@@ -147,12 +114,8 @@ class DepsWriter {
 }  // namespace
 
 Expected<void> write_deps_json(RunCapture& run, const std::string& path) {
-  const auto graph = TaskGraph::load(run);
-  if (!graph) return tl::unexpected(graph.error());
-  auto file = JsonFile::create(path);
-  if (!file) return tl::unexpected(file.error());
-  DepsWriter(run, *graph, **file).write();
-  return (*file)->finish();
+  TM_TRY(const auto graph, TaskGraph::load(run));
+  return write_json(path, [&](JsonFile& file) { DepsWriter(run, graph, file).write(); });
 }
 
 }  // namespace tidemark

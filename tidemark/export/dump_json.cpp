@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tensor_dump/tensor_dump.json and tensor_dump.bin: what every task read and wrote.
 #include <cmath>
+#include <map>
 
 #include "tidemark/analyze/dump_index.h"
 #include "tidemark/analyze/element_text.h"
@@ -11,15 +12,13 @@
 namespace tidemark {
 namespace {
 
-template <class Writer>
-void put_number(Writer& json, std::string_view key, double value) {
-  put_key(json, key);
-  if (std::isnan(value))
-    json.String("nan");
-  else if (std::isinf(value))
-    json.String(value > 0 ? "inf" : "-inf");
+// What JSON has no number for becomes a text.
+template <class Json, class Number>
+void put_number(Json& json, std::string_view key, Number value) {
+  if (std::isfinite(static_cast<double>(value)))
+    put(json, key, value);
   else
-    json.Double(value);
+    put(json, key, std::isnan(static_cast<double>(value)) ? "nan" : value > 0 ? "inf" : "-inf");
 }
 
 class ManifestWriter {
@@ -30,26 +29,21 @@ class ManifestWriter {
   }
 
   void write() {
-    json_.StartObject();
     put(json_, "schema_version", 1);
-    put(json_, "run_dir", std::string_view("tensor_dump"));
-    put_key(json_, "bin_format");
-    json_.StartObject();
-    put(json_, "type", std::string_view("logical_contiguous"));
-    put(json_, "byte_order", std::string_view("little_endian"));
-    json_.EndObject();
+    put(json_, "run_dir", "tensor_dump");
+    put_object(json_, "bin_format", [&] {
+      put(json_, "type", "logical_contiguous");
+      put(json_, "byte_order", "little_endian");
+    });
     const DumpLevel level = run_.runtime() ? run_.runtime()->dump.level : DumpLevel::kOff;
     put(json_, "dump_level", to_text(level == DumpLevel::kOff ? DumpLevel::kFull : level));
     put_totals();
-    put(json_, "bin_file", std::string_view("tensor_dump.bin"));
-    if (index_.skipped_tasks > 0) put_skipped();
-    if (!index_.invalid.empty()) put_invalid();
-    if (index_.entries.empty()) put(json_, "note", std::string_view(why_empty()));
-    put_key(json_, "tensors");
-    json_.StartArray();
-    for (const auto& entry : index_.entries) put_entry(entry);
-    json_.EndArray();
-    json_.EndObject();
+    put(json_, "bin_file", "tensor_dump.bin");
+    if (index_.skipped_tasks > 0) put(json_, "skipped_tasks", index_.skipped_tasks);
+    if (index_.skipped_tasks > 0) put(json_, "skipped_kernels", index_.skipped_kernels);
+    if (!index_.invalid.empty()) put(json_, "invalid", index_.invalid);
+    if (index_.entries.empty()) put(json_, "note", why_empty());
+    put_lines(file_, "tensors", index_.entries, [&](const DumpEntry& entry) { put_entry(entry); });
   }
 
  private:
@@ -62,54 +56,34 @@ class ManifestWriter {
            "--dump-select";
   }
   void put_totals() {
-    std::uint64_t before = 0, after = 0, inputs = 0, outputs = 0, inouts = 0, truncated = 0;
+    std::map<std::string_view, std::uint64_t> count;  // by stage and by role
+    std::uint64_t truncated = 0;
     for (const auto& entry : index_.entries) {
-      const DumpHeader& header = entry.header;
-      before += header.stage == DumpStage::kBeforeDispatch;
-      after += header.stage == DumpStage::kAfterCompletion;
-      const std::string_view role = role_text(header.access);
-      inputs += role == "input";
-      outputs += role == "output";
-      inouts += role == "inout";
-      truncated += (header.flags & kDumpTruncated) != 0;
+      ++count[to_text(entry.header.stage)];
+      ++count[role_text(entry.header.access)];
+      truncated += (entry.header.flags & kDumpTruncated) != 0;
     }
-    put(json_, "total_tensors", static_cast<std::uint64_t>(index_.entries.size()));
-    put(json_, "before_dispatch", before);
-    put(json_, "after_completion", after);
-    put(json_, "input_tensors", inputs);
-    put(json_, "output_tensors", outputs);
-    put(json_, "inout_tensors", inouts);
+    put(json_, "total_tensors", index_.entries.size());
+    put(json_, "before_dispatch", count["before_dispatch"]);
+    put(json_, "after_completion", count["after_completion"]);
+    put(json_, "input_tensors", count["input"]);
+    put(json_, "output_tensors", count["output"]);
+    put(json_, "inout_tensors", count["inout"]);
     put(json_, "truncated_tensors", truncated);
     put(json_, "dropped_records", index_.dropped);
     put(json_, "dropped_overwrite", index_.overwritten);
   }
-  void put_invalid() {
-    put_key(json_, "invalid");
-    json_.StartArray();
-    for (const auto& argument : index_.invalid) put_text(json_, argument);
-    json_.EndArray();
-  }
-  void put_skipped() {
-    put(json_, "skipped_tasks", index_.skipped_tasks);
-    put_key(json_, "skipped_kernels");
-    json_.StartArray();
-    for (const auto& kernel : index_.skipped_kernels) put_text(json_, kernel);
-    json_.EndArray();
-  }
-
   void put_entry(const DumpEntry& entry) {
     const DumpHeader& header = entry.header;
-    file_.line_break();
-    json_.StartObject();
     put(json_, "task_id", fmt::format("0x{:016x}", header.task_id));
     put(json_, "kernel", dump_kernel_name(run_, header));
     put(json_, "role", role_text(header.access));
     put(json_, "stage", to_text(header.stage));
-    put(json_, "arg_index", static_cast<std::uint32_t>(header.arg_index));
-    put(json_, "kind", std::string_view(entry.is_tensor() ? "tensor" : "scalar"));
+    put(json_, "arg_index", header.arg_index);
+    put(json_, "kind", entry.is_tensor() ? "tensor" : "scalar");
     put(json_, "dtype", to_text(header.dtype));
-    put_numbers("shape", header.extent, header.rank);
-    put_numbers("strides", header.stride, header.rank);
+    put(json_, "shape", std::span(header.extent, header.rank));
+    put(json_, "strides", std::span(header.stride, header.rank));
     put(json_, "start_offset", header.start_offset);
     put(json_, "is_contiguous", is_contiguous(header));
     put(json_, "truncated", (header.flags & kDumpTruncated) != 0);
@@ -120,20 +94,14 @@ class ManifestWriter {
     if (entry.is_tensor()) {
       if (entry.has_stats()) put_stats(entry.stats);
     } else {
-      put_element(json_, "value", header.dtype, &header.scalar);
+      with_element(header.dtype, &header.scalar,
+                   [&](auto value) { put_number(json_, "value", value); });
       put(json_, "scalar_value", fmt::format("0x{:016x}", header.scalar));
     }
     put(json_, "time_ns", run_.clock().to_ns(header.time_ticks));
-    put(json_, "core", static_cast<std::uint32_t>(header.core));
+    put(json_, "core", header.core);
     if ((header.flags & kDumpCapturedAfter) != 0) put(json_, "captured_after", true);
     if ((header.flags & kDumpTorn) != 0) put(json_, "torn", true);
-    json_.EndObject();
-  }
-  void put_numbers(const char* key, const std::uint64_t* values, std::uint32_t count) {
-    put_key(json_, key);
-    json_.StartArray();
-    for (std::uint32_t i = 0; i < count; ++i) json_.Uint64(values[i]);
-    json_.EndArray();
   }
   static bool is_contiguous(const DumpHeader& header) {
     std::uint64_t dense = 1;
@@ -144,17 +112,16 @@ class ManifestWriter {
     return true;
   }
   void put_stats(const DumpStats& stats) {
-    put_key(json_, "stats");
-    json_.StartObject();
-    put_number(json_, "min", stats.min);
-    put_number(json_, "max", stats.max);
-    put_number(json_, "mean", stats.mean);
-    put_number(json_, "l2", stats.l2);
-    put(json_, "nan", stats.nan);
-    put(json_, "inf", stats.inf);
-    put(json_, "zero", stats.zero);
-    put(json_, "hash", fmt::format("0x{:016x}", stats.hash));
-    json_.EndObject();
+    put_object(json_, "stats", [&] {
+      put_number(json_, "min", stats.min);
+      put_number(json_, "max", stats.max);
+      put_number(json_, "mean", stats.mean);
+      put_number(json_, "l2", stats.l2);
+      put(json_, "nan", stats.nan);
+      put(json_, "inf", stats.inf);
+      put(json_, "zero", stats.zero);
+      put(json_, "hash", fmt::format("0x{:016x}", stats.hash));
+    });
   }
 
   RunCapture& run_;
@@ -167,26 +134,20 @@ class ManifestWriter {
 }  // namespace
 
 Expected<void> write_dump_manifest(RunCapture& run, const std::string& path) {
-  const auto index = read_dump(run);
-  if (!index) return tl::unexpected(index.error());
-  auto file = JsonFile::create(path);
-  if (!file) return tl::unexpected(file.error());
-  ManifestWriter(run, *index, **file).write();
-  return (*file)->finish();
+  TM_TRY(const auto index, read_dump(run));
+  return write_json(path, [&](JsonFile& file) { ManifestWriter(run, index, file).write(); });
 }
 
 Expected<void> write_dump_payload(RunCapture& run, const std::string& path) {
-  const auto index = read_dump(run);
-  if (!index) return tl::unexpected(index.error());
-  auto file = PartFile::create(path);
-  if (!file) return tl::unexpected(file.error());
-  for (const auto& entry : index->entries) {
+  TM_TRY(const auto index, read_dump(run));
+  TM_TRY(auto file, PartFile::create(path));
+  for (const auto& entry : index.entries) {
     auto read = read_payload(run, entry, [&](std::span<const unsigned char> bytes) {
-      file->write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+      file.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     });
     if (!read) return read;
   }
-  return file->finish();
+  return file.finish();
 }
 
 }  // namespace tidemark

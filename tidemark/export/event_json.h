@@ -13,15 +13,15 @@ inline void put_events(JsonFile& file, RunCapture& run) {
   json.StartArray();
   run.for_each_event([&](const UserEvent& event, LaneIndex lane) {
     file.line_break();
-    json.StartObject();
-    put(json, "name", run.name_of(event.name_hash));
-    put(json, "kind", to_text(event.kind));
-    put(json, "time_us", run.clock().to_us(event.time_ticks));
-    put(json, "value", event.value);
-    put(json, "unit", static_cast<std::uint32_t>(event.unit));
-    put(json, "lane", lane);
-    put(json, "producer", std::string_view(run.lanes()[lane].producer));
-    json.EndObject();
+    put_object(json, [&] {
+      put(json, "name", run.name_of(event.name_hash));
+      put(json, "kind", to_text(event.kind));
+      put(json, "time_us", run.clock().to_us(event.time_ticks));
+      put(json, "value", event.value);
+      put(json, "unit", event.unit);
+      put(json, "lane", lane);
+      put(json, "producer", run.lanes()[lane].producer);
+    });
   });
   json.EndArray();
 }

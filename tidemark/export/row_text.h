@@ -12,17 +12,9 @@
 #include <fmt/format.h>
 
 #include "tidemark/run/description.h"
-#include "tidemark/run/json.h"
+#include "tidemark/run/json_fields.h"
 
 namespace tidemark {
-
-// A text as JSON, with its quotes.
-inline std::string json_text(std::string_view text) {
-  rapidjson::StringBuffer buffer;
-  rapidjson::Writer<rapidjson::StringBuffer> json(buffer);
-  put_text(json, text);
-  return {buffer.GetString(), buffer.GetSize()};
-}
 
 // Times in microseconds since launch, with four decimals: tenths of a nanosecond.
 class RowClock {

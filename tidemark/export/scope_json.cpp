@@ -4,6 +4,7 @@
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/event_json.h"
 #include "tidemark/export/row_text.h"
+#include "tidemark/run/identity_json.h"
 
 namespace tidemark {
 namespace {
@@ -16,15 +17,9 @@ class ScopeLines {
   void put_head(const ScopeReport& report) {
     append("{{\"version\":6,\"fatal\":{},\"dropped\":{},\"total\":{}", report.fatal, report.dropped,
            report.boundaries);
-    const auto maxima = [&](const char* key, auto value_of) {
-      append(",\"{}\":[", key);
-      for (std::uint32_t i = 0; i < kRingCount; ++i)
-        append("{}{}", i == 0 ? "" : ",", value_of(config_.rings[i]));
-      out_.push_back(']');
-    };
-    maxima("task_window_max", [](const RingSizes& ring) { return ring.task_window; });
-    maxima("heap_max", [](const RingSizes& ring) { return ring.heap_bytes; });
-    maxima("dep_pool_max", [](const RingSizes& ring) { return ring.dep_pool; });
+    put_rings("task_window_max", &RingSizes::task_window);
+    put_rings("heap_max", &RingSizes::heap_bytes);
+    put_rings("dep_pool_max", &RingSizes::dep_pool);
     append(",\"tensormap_max\":{}}}\n", config_.tensormap_entries);
   }
 
@@ -49,17 +44,22 @@ class ScopeLines {
   void append(fmt::format_string<T...> format, T&&... values) {
     fmt::format_to(std::back_inserter(out_), format, std::forward<T>(values)...);
   }
+  // "used/capacity" of every ring; without `used` the capacities alone.
+  template <class Size, class Used = std::uint32_t>
+  void put_rings(const char* key, Size RingSizes::*capacity, const Used* used = nullptr) {
+    append(",\"{}\":", key);
+    for (std::uint32_t i = 0; i < kRingCount; ++i) {
+      out_.push_back(i == 0 ? '[' : ',');
+      used == nullptr ? append("{}", config_.rings[i].*capacity)
+                      : append("\"{}/{}\"", used[i], config_.rings[i].*capacity);
+    }
+    out_.push_back(']');
+  }
   void put_peaks(const ScopePeaks& peaks) {
-    const auto of_rings = [&](const char* key, const auto* used, auto capacity_of) {
-      append(",\"{}\":[", key);
-      for (std::uint32_t i = 0; i < kRingCount; ++i)
-        append("{}\"{}/{}\"", i == 0 ? "" : ",", used[i], capacity_of(config_.rings[i]));
-      out_.push_back(']');
-    };
-    of_rings("task_window", peaks.tasks, [](const RingSizes& ring) { return ring.task_window; });
-    of_rings("heap", peaks.heap_bytes, [](const RingSizes& ring) { return ring.heap_bytes; });
-    of_rings("dep_pool", peaks.deps, [](const RingSizes& ring) { return ring.dep_pool; });
-    of_rings("fanin", peaks.fanin, [](const RingSizes& ring) { return ring.dep_pool; });
+    put_rings("task_window", &RingSizes::task_window, peaks.tasks);
+    put_rings("heap", &RingSizes::heap_bytes, peaks.heap_bytes);
+    put_rings("dep_pool", &RingSizes::dep_pool, peaks.deps);
+    put_rings("fanin", &RingSizes::dep_pool, peaks.fanin);
     append(",\"tensormap_peak\":\"{}/{}\"", peaks.map_entries, config_.tensormap_entries);
   }
 
@@ -69,101 +69,50 @@ class ScopeLines {
   RuntimeConfig config_;
 };
 
-template <class Writer>
-void put_use(Writer& json, const ResourceUse& use) {
-  json.StartObject();
-  put(json, "resource", use.resource);
-  if (use.has_ring) put(json, "ring", use.ring);
-  put(json, "peak", use.peak);
-  put(json, "capacity", use.capacity);
-  put(json, "percent", use.percent());
-  put(json, "site", use.site);
-  put(json, "suggested_setting", fmt::format("{} {}", use.flag, use.needed));
-  json.EndObject();
-}
-
-template <class Writer>
-void put_site(Writer& json, const ScopeSite& site) {
-  json.StartObject();
-  put(json, "site", site.site);
-  put(json, "depth", site.depth);
-  put(json, "ring", site.ring);
-  put(json, "count", site.count);
-  put(json, "total_ns", site.total_ns);
-  put(json, "longest_ns", site.longest_ns);
-  put(json, "percent", site.percent);
-  put(json, "closest", site.closest);
-  const auto numbers = [&](const char* key, const auto* values) {
-    put_key(json, key);
-    json.StartArray();
-    for (std::uint32_t i = 0; i < kRingCount; ++i) json.Uint64(values[i]);
-    json.EndArray();
-  };
-  numbers("task_window_peak", site.peaks.tasks);
-  numbers("heap_peak", site.peaks.heap_bytes);
-  numbers("dep_pool_peak", site.peaks.deps);
-  numbers("fanin_peak", site.peaks.fanin);
-  put(json, "tensormap_peak", site.peaks.map_entries);
-  json.EndObject();
-}
-
 }  // namespace
 
+static void fields(auto& v, const ResourceUse& use) {
+  v("resource", use.resource);
+  if (use.has_ring) v("ring", use.ring);
+  TM_FIELDS(v, use, peak, capacity);
+  v("percent", use.percent());
+  v("site", use.site);
+  v("suggested_setting", fmt::format("{} {}", use.flag, use.needed));
+}
+
+static void fields(auto& v, const ScopeSite& site) {
+  TM_FIELDS(v, site, site, depth, ring, count, total_ns, longest_ns, percent, closest);
+  v("task_window_peak", site.peaks.tasks);
+  v("heap_peak", site.peaks.heap_bytes);
+  v("dep_pool_peak", site.peaks.deps);
+  v("fanin_peak", site.peaks.fanin);
+  v("tensormap_peak", site.peaks.map_entries);
+}
+
 Expected<void> write_scope_lines(RunCapture& run, const std::string& path) {
-  const auto report = report_scopes(run);
-  if (!report) return tl::unexpected(report.error());
-  auto file = PartFile::create(path);
-  if (!file) return tl::unexpected(file.error());
-  BufferedPart part(std::move(*file));
+  TM_TRY(const auto report, report_scopes(run));
+  TM_TRY(auto file, PartFile::create(path));
+  BufferedPart part(std::move(file));
   ScopeLines lines(run, part);
-  lines.put_head(*report);
+  lines.put_head(report);
   for_each_boundary(run, [&](const ScopeBoundary& boundary) { lines.put_line(boundary); });
   return part.finish();
 }
 
 Expected<void> write_scope_summary(RunCapture& run, const std::string& path) {
-  const auto report = report_scopes(run);
-  if (!report) return tl::unexpected(report.error());
-  auto file = JsonFile::create(path);
-  if (!file) return tl::unexpected(file.error());
-  auto& json = (*file)->json();
-  json.StartObject();
-  put(json, "schema_version", 1);
-  put(json, "fatal", report->fatal);
-  put(json, "dropped", report->dropped);
-  put(json, "scopes_unfinished", report->unfinished);
-  put_key(json, "culprit");
-  if (run.outcome() && run.outcome()->error && run.outcome()->error->culprit) {
-    const Culprit& culprit = *run.outcome()->error->culprit;
-    json.StartObject();
-    put(json, "scope", culprit.scope);
-    put(json, "ring", culprit.ring);
-    put(json, "resource", culprit.resource);
-    put(json, "used", culprit.used);
-    put(json, "capacity", culprit.capacity);
-    put(json, "setting", culprit.setting);
-    json.EndObject();
-  } else {
-    json.Null();
-  }
-  put(json, "smallest_settings", report->smallest_settings());
-  put_key(json, "sites");
-  json.StartArray();
-  for (const auto& site : report->sites) {
-    (*file)->line_break();
-    put_site(json, site);
-  }
-  json.EndArray();
-  put_key(json, "resources");
-  json.StartArray();
-  for (const auto& use : report->resources) {
-    (*file)->line_break();
-    put_use(json, use);
-  }
-  json.EndArray();
-  put_events(**file, run);
-  json.EndObject();
-  return (*file)->finish();
+  TM_TRY(const auto report, report_scopes(run));
+  const auto& outcome = run.outcome();
+  return write_json(path, [&](JsonFile& file) {
+    FieldWriter v(file.json());
+    v("schema_version", 1);
+    TM_FIELDS(v, report, fatal, dropped);
+    v("scopes_unfinished", report.unfinished);
+    v("culprit", outcome && outcome->error ? outcome->error->culprit : std::nullopt);
+    v("smallest_settings", report.smallest_settings());
+    put_lines(file, "sites", report.sites, [&](const auto& site) { fields(v, site); });
+    put_lines(file, "resources", report.resources, [&](const auto& use) { fields(v, use); });
+    put_events(file, run);
+  });
 }
 
 }  // namespace tidemark

@@ -185,18 +185,15 @@ Expected<void> write_swimlane_json(RunCapture& run, const std::string& path) {
 }
 
 Expected<void> write_name_map(RunCapture& run, const std::string& path) {
-  TM_TRY(auto file, JsonFile::create(path));
-  auto& json = file->json();
-  const auto& kernels = run.description().kernels;
-  json.StartObject();
-  put_key(json, "callable_id_to_name");
-  json.StartObject();
-  for (std::size_t i = 0; i < kernels.size(); ++i) put(json, fmt::format("{}", i), kernels[i]);
-  json.EndObject();
-  put(json, "orchestrator_name", run.description().run.workload);
-  put(json, "level", 2);
-  json.EndObject();
-  return file->finish();
+  return write_json(path, [&](JsonFile& file) {
+    auto& json = file.json();
+    const auto& kernels = run.description().kernels;
+    put_object(json, "callable_id_to_name", [&] {
+      for (std::size_t i = 0; i < kernels.size(); ++i) put(json, fmt::format("{}", i), kernels[i]);
+    });
+    put(json, "orchestrator_name", run.description().run.workload);
+    put(json, "level", 2);
+  });
 }
 
 }  // namespace tidemark

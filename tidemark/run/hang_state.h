@@ -4,8 +4,12 @@
 // (session/read_hang_state.h), kept in the capture, explained by analyze/hang_report.h.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +37,8 @@ struct RingState {
   std::uint64_t head = 0, tail = 0, window = 0;
   std::uint64_t heap_used = 0, heap_bytes = 0;
   std::uint64_t deps_used = 0, fanin_used = 0, dep_pool = 0;
+
+  [[nodiscard]] std::uint64_t tasks() const { return head - std::min(head, tail); }
 };
 
 struct HangState {
@@ -56,6 +62,30 @@ struct HangState {
   bool tasks_cut = false;        // there were more
   std::vector<std::string> kernels;
   std::vector<std::uint32_t> waiting_lanes;  // whose producers waited for a page
+
+  // Of the units whose lines were read.
+  [[nodiscard]] std::span<const UnitImage> scheduler_lines() const {
+    return lines_from(units.scheduler(0), units.schedulers);
+  }
+  [[nodiscard]] std::span<const UnitImage> core_lines() const {
+    return lines_from(units.core(0), units.cores);
+  }
+  [[nodiscard]] std::span<const UnitImage> lines_from(std::size_t first, std::size_t count) const {
+    first = std::min(first, lines.size());
+    return {lines.data() + first, std::min(count, lines.size() - first)};
+  }
+  // Submitted and not complete.
+  [[nodiscard]] std::uint64_t in_flight() const {
+    return submitted - std::min(submitted, completed);
+  }
+  [[nodiscard]] std::uint64_t ready_tasks() const {
+    return std::accumulate(std::begin(ready), std::end(ready), std::uint64_t{0});
+  }
+  [[nodiscard]] std::uint64_t recorder_waited_ticks() const {
+    std::uint64_t waited = 0;
+    for (const auto& line : lines) waited += line.recorder_waited_ticks;
+    return waited;
+  }
 };
 
 std::string to_json(const HangState& state);

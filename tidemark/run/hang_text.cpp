@@ -13,11 +13,6 @@ namespace {
 
 constexpr std::size_t kStuckMax = 16;
 
-bool is_running(const UnitImage& line) {
-  const UnitState state = doing(line);
-  return state == UnitState::kBusy || state == UnitState::kCopying;
-}
-
 std::string seconds(std::uint64_t ns) {
   return ns < 1'000'000'000 ? fmt::format("{:.0f} ms", static_cast<double>(ns) / 1e6)
                             : fmt::format("{:.1f} s", static_cast<double>(ns) / 1e9);
@@ -60,14 +55,13 @@ std::string stalled_orchestrator(const HangState& state) {
 }
 
 std::string stalled_scheduler(const HangState& state) {
-  std::uint64_t ready = 0;
-  for (const std::uint64_t count : state.ready) ready += count;
-  const std::uint64_t left = state.submitted - std::min(state.submitted, state.completed);
+  const std::uint64_t ready = state.ready_tasks();
   return fmt::format(
       "{} has not polled for {}: {} task{} ready or finished and nobody looks, {} of "
       "{} tasks are not complete",
       unit_text(state.units, state.unit), seconds(state.limit_ms * 1'000'000),
-      std::max<std::uint64_t>(ready, 1), ready > 1 ? "s are" : " is", left, state.submitted);
+      std::max<std::uint64_t>(ready, 1), ready > 1 ? "s are" : " is", state.in_flight(),
+      state.submitted);
 }
 
 std::string circle_text(const HangState& state) {
@@ -85,6 +79,10 @@ UnitState doing(const UnitImage& line) {
 
 std::uint64_t doing_since_ticks(const UnitImage& line) {
   return line.state == UnitState::kLeft ? line.left_since_ticks : line.since_ticks;
+}
+
+bool is_running(const UnitImage& line) {
+  return doing(line) == UnitState::kBusy || doing(line) == UnitState::kCopying;
 }
 
 std::uint64_t ns_of(const HangState& state, std::uint64_t ticks) {
@@ -133,10 +131,9 @@ std::string kernel_text(const HangState& state, std::uint32_t kernel) {
 
 std::optional<std::uint32_t> core_of(const HangState& state, std::uint64_t task) {
   std::optional<std::uint32_t> last;
-  for (std::uint32_t core = 0; core < state.units.cores; ++core) {
-    const std::uint32_t unit = state.units.core(core);
-    if (unit >= state.lines.size()) break;
-    const UnitImage& line = state.lines[unit];
+  const auto lines = state.core_lines();
+  for (std::uint32_t core = 0; core < lines.size(); ++core) {
+    const UnitImage& line = lines[core];
     if (line.task_id != task || doing_since_ticks(line) == 0) continue;
     if (is_running(line)) return core;
     if (line.count > 0) last = core;
@@ -174,12 +171,9 @@ std::vector<std::uint64_t> stuck_tasks(const HangState& state) {
     add(state.lines[0].task_id);
   // Whoever else is in a kernel, longest first.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> running;
-  for (std::uint32_t core = 0; core < state.units.cores; ++core) {
-    const std::uint32_t unit = state.units.core(core);
-    if (unit >= state.lines.size()) break;
-    if (is_running(state.lines[unit]) && state.lines[unit].state != UnitState::kLeft)
-      running.emplace_back(state.lines[unit].since_ticks, state.lines[unit].task_id);
-  }
+  for (const UnitImage& line : state.core_lines())
+    if (is_running(line) && line.state != UnitState::kLeft)
+      running.emplace_back(line.since_ticks, line.task_id);
   std::sort(running.begin(), running.end());
   for (const auto& [since, task] : running) add(task);
   for (const std::uint64_t task : find_circle(state)) add(task);
@@ -190,14 +184,19 @@ std::vector<std::uint64_t> stuck_tasks(const HangState& state) {
   return stuck;
 }
 
-std::string orchestrator_text(const HangState& state) {
+std::string what_orchestrator_waits_for(const HangState& state) {
   if (state.lines.empty() || state.orchestration_done) return {};
   const UnitImage& line = state.lines[0];
   if (doing(line) != UnitState::kWaiting) return {};
-  const Resource resource = line.waits_for;
-  if (resource == Resource::kNone) return "the orchestrator waits for an element of a tensor";
-  if (resource == Resource::kTensorMap) return "the orchestrator is blocked on the tensor map";
-  return fmt::format("the orchestrator is blocked on ring {}'s {}", line.block, to_text(resource));
+  const auto resource = line.waits_for;
+  if (resource == Resource::kNone) return "orchestrator waits for an element of a tensor";
+  if (resource == Resource::kTensorMap) return "orchestrator is blocked on the tensor map";
+  return fmt::format("orchestrator is blocked on ring {}'s {}", line.block, to_text(resource));
+}
+
+std::string orchestrator_text(const HangState& state) {
+  const std::string held = what_orchestrator_waits_for(state);
+  return held.empty() ? held : "the " + held;
 }
 
 std::string hang_sentence(const HangState& state) {
@@ -219,8 +218,7 @@ std::string hang_sentence(const HangState& state) {
     case HangClass::kDependencyDeadlock: {
       const std::string circle = circle_text(state);
       text = fmt::format("nothing runs and nothing is ready, but {} of {} tasks are not complete",
-                         state.submitted - std::min(state.submitted, state.completed),
-                         state.submitted);
+                         state.in_flight(), state.submitted);
       if (!circle.empty()) text += ": " + circle;
       break;
     }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include <rapidjson/document.h>
 #include <rapidjson/prettywriter.h>
@@ -16,8 +15,10 @@
 namespace tidemark {
 
 using JsonWriter = rapidjson::PrettyWriter<rapidjson::StringBuffer>;
+using CompactJsonWriter = rapidjson::Writer<rapidjson::StringBuffer>;
 
-// True if the text is well-formed UTF-8, which JSON must be.
+// True if the text is well-formed UTF-8, which JSON must be. RapidJSON can check this itself, but
+// only while it writes: it stops in the middle of a text and leaves half of it in the file.
 inline bool is_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const auto point = read_utf8(text.substr(at));
@@ -28,36 +29,16 @@ inline bool is_utf8(std::string_view text) {
 }
 
 // Names come from shared memory and may be cut in the middle of a character.
-template <class Writer>
-void put_text(Writer& writer, std::string_view text) {
-  if (is_utf8(text)) {
-    writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
-    return;
+template <class Json>
+void put_text(Json& json, std::string_view text) {
+  std::string plain;
+  if (!is_utf8(text)) {
+    plain = text;
+    for (char& c : plain)
+      if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+    text = plain;
   }
-  std::string plain(text);
-  for (char& c : plain)
-    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
-  writer.String(plain.data(), static_cast<rapidjson::SizeType>(plain.size()));
-}
-
-template <class Writer>
-void put_key(Writer& writer, std::string_view key) {
-  writer.Key(key.data(), static_cast<rapidjson::SizeType>(key.size()));
-}
-
-template <class Writer, class Value>
-void put(Writer& writer, std::string_view key, const Value& value) {
-  put_key(writer, key);
-  if constexpr (std::is_same_v<Value, bool>)
-    writer.Bool(value);
-  else if constexpr (std::is_floating_point_v<Value>)
-    writer.Double(value);
-  else if constexpr (std::is_integral_v<Value> && std::is_signed_v<Value>)
-    writer.Int64(value);
-  else if constexpr (std::is_integral_v<Value>)
-    writer.Uint64(value);
-  else
-    put_text(writer, value);
+  json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
 }
 
 // Reading: a member of the wrong type reads as absent, and texts are plain: a file may say
@@ -67,24 +48,14 @@ inline std::string text_of(const rapidjson::Value& value) {
                           : std::string();
 }
 
-inline std::uint64_t get_u64(const rapidjson::Value& object, const char* key,
-                             std::uint64_t otherwise = 0) {
-  if (!object.IsObject()) return otherwise;
-  const auto found = object.FindMember(key);
-  return found != object.MemberEnd() && found->value.IsUint64() ? found->value.GetUint64()
-                                                                : otherwise;
-}
+inline const rapidjson::Value kJsonNull;
 
-inline std::string get_text(const rapidjson::Value& object, const char* key) {
-  if (!object.IsObject()) return {};
-  const auto found = object.FindMember(key);
-  return found == object.MemberEnd() ? std::string() : text_of(found->value);
-}
-
-inline const rapidjson::Value* get_member(const rapidjson::Value& object, const char* key) {
-  if (!object.IsObject()) return nullptr;
-  const auto found = object.FindMember(key);
-  return found == object.MemberEnd() ? nullptr : &found->value;
+// Null: there is none.
+inline const rapidjson::Value& member_of(const rapidjson::Value& object, std::string_view key) {
+  if (!object.IsObject()) return kJsonNull;
+  const auto found = object.FindMember(rapidjson::Value(
+      rapidjson::StringRef(key.data(), static_cast<rapidjson::SizeType>(key.size()))));
+  return found == object.MemberEnd() ? kJsonNull : found->value;
 }
 
 }  // namespace tidemark

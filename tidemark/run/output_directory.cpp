@@ -53,8 +53,8 @@ UniqueFd lock_directory(const std::string& path) {
 std::string what_is_there(const std::string& path) {
   const auto old = read_run_report(path);
   if (!old) return "its run.json cannot be read";
-  return old->status == "running" ? "still running: " + owner_text(*old)
-                                  : fmt::format("status '{}'", old->status);
+  return old->status == RunStatus::kRunning ? "still running: " + owner_text(*old)
+                                            : fmt::format("status '{}'", to_text(old->status));
 }
 
 bool holds_run(const std::string& path) {
@@ -65,7 +65,7 @@ bool holds_run(const std::string& path) {
 
 // Also of a run that has only its run.json yet.
 bool may_be_going_on(const RunReport& report) {
-  if (report.status != "running") return false;
+  if (report.status != RunStatus::kRunning) return false;
   const HostIs host = look_for_host(report, false);
   return host == HostIs::kAlive || host == HostIs::kUnknown;
 }

@@ -90,7 +90,7 @@ TEST_F(DirectoryClaimTest, ThreadsThatClaimOneDirectoryGetItOnce) {
 
 TEST_F(DirectoryClaimTest, AnOldRunComesBackIfTheNewOneNeverStarts) {
   RunReport old = report_of_run(1);
-  old.status = "ok";
+  old.status = RunStatus::kOk;
   old.region_path.clear();
   fs::create_directories(path_ + "/tensor_dump");
   ASSERT_TRUE(write_run_report(path_, old));

@@ -16,7 +16,7 @@ RunReport report_of(std::uint64_t run_id) {
   report.run_id = run_id;
   report.workload = "w";
   report.platform = "sim";
-  report.status = "running";
+  report.status = RunStatus::kRunning;
   return report;
 }
 
@@ -45,9 +45,9 @@ TEST(ReportFile, ReplacesTheReportOfTheRunWhole) {
   ASSERT_TRUE(ReportFile::reserve(directory.path(), 44, 0).value().put_first(report_of(44)));
   auto file = ReportFile::reserve(directory.path(), 44, 0).value();
   RunReport ended = report_of(44);
-  ended.status = "ok";
+  ended.status = RunStatus::kOk;
   ASSERT_TRUE(file.replace(ended, true));
-  EXPECT_EQ(read_run_report(directory.path()).value().status, "ok");
+  EXPECT_EQ(read_run_report(directory.path()).value().status, RunStatus::kOk);
   std::size_t files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {
     ++files;

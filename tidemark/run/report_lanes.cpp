@@ -44,7 +44,8 @@ void report_faults(const FaultCounts& faults, RecorderReport& report) {
 }
 
 int decide_exit_code(const RunReport& report, const std::string& file_error) {
-  if (report.status == "hang" || report.status == "device_fault" || report.status == "fatal")
+  if (report.status == RunStatus::kHang || report.status == RunStatus::kDeviceFault ||
+      report.status == RunStatus::kFatal)
     return 3;
   if (!file_error.empty()) return 5;
   if (!report.ledger_closes() || report.recorder.corrupt_pages > 0 || !report.loss_known) return 4;
@@ -52,7 +53,7 @@ int decide_exit_code(const RunReport& report, const std::string& file_error) {
     if (lane.policy == "wait" &&
         lane.counts.dropped_by[static_cast<std::size_t>(DropReason::kNoPage)] > 0)
       return 4;
-  if (report.status == "mismatch") return 1;
+  if (report.status == RunStatus::kMismatch) return 1;
   return 0;
 }
 

@@ -56,7 +56,8 @@ Expected<RunCapture> RunCapture::open(const std::string& directory) {
 }
 
 bool RunCapture::fatal() const {
-  return !outcome_ || (outcome_->status != "ok" && outcome_->status != "mismatch");
+  return !outcome_ ||
+         (outcome_->status != RunStatus::kOk && outcome_->status != RunStatus::kMismatch);
 }
 
 std::vector<LaneIndex> RunCapture::lanes_of(StreamId stream) const {

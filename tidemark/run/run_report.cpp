@@ -4,118 +4,120 @@
 #include <algorithm>
 
 #include "tidemark/run/identity_json.h"
-#include "tidemark/run/json.h"
 #include "tidemark/schema/stream_registry.h"
 
 namespace tidemark {
 namespace {
 
-constexpr DropReason kReasons[] = {DropReason::kNoPage, DropReason::kHostGone, DropReason::kAborted,
-                                   DropReason::kFileError, DropReason::kDeviceLost};
+constexpr std::uint64_t kSchemaVersion = 1;
 
-void put_counts(JsonWriter& json, const LaneCounts& counts, const RunReport& report) {
-  put(json, "produced", counts.produced);
-  put(json, "delivered", counts.delivered);
-  put(json, "recovered", counts.recovered);
-  put(json, "dropped", counts.dropped);
-  put_key(json, "dropped_by");
-  json.StartObject();
-  for (const auto reason : kReasons)
-    put(json, to_text(reason), counts.dropped_by[static_cast<std::size_t>(reason)]);
-  json.EndObject();
-  put(json, "overwritten", counts.overwritten);
-  put(json, "incomplete", counts.incomplete);
-  put(json, "unaccounted", counts.unaccounted());
-  if (counts.contradictory > 0) put(json, "contradictory", counts.contradictory);
-  put(json, "bytes", counts.bytes);
-  put(json, "pages", counts.pages);
-  put(json, "stall_ns", report.ticks_to_ns(counts.stall_ticks));
-  put(json, "gaps", counts.gaps);
-  put(json, "gap_lost", counts.gap_lost);
+// `report`: how long a tick is.
+template <class V>
+void count_fields(V& v, Of<LaneCounts> auto& counts, const RunReport& report) {
+  TM_FIELDS(v, counts, produced, delivered, recovered, dropped);
+  v.object("dropped_by", [&](auto& by) {
+    for (std::size_t i = 0; i < kDropReasonCount; ++i)
+      by(to_text(static_cast<DropReason>(i)), counts.dropped_by[i]);
+  });
+  v("overwritten", counts.overwritten);
+  v("incomplete", counts.incomplete);
+  std::uint64_t unaccounted = counts.unaccounted();
+  v("unaccounted", unaccounted);
+  if (V::kReads || counts.contradictory > 0) v("contradictory", counts.contradictory);
+  if constexpr (V::kReads) {
+    counts.contradictory = std::min(unaccounted, counts.contradictory);
+    counts.missing = unaccounted - counts.contradictory;
+  }
+  TM_FIELDS(v, counts, bytes, pages);
+  v.writes("stall_ns", report.ticks_to_ns(counts.stall_ticks));
+  TM_FIELDS(v, counts, gaps, gap_lost);
 }
 
-void put_lane(JsonWriter& json, const LaneReport& lane, const RunReport& report) {
-  json.StartObject();
-  put(json, "lane", lane.lane);
-  put(json, "producer", lane.producer);
-  put(json, "state", lane.state);
-  put(json, "policy", lane.policy);
-  put_counts(json, lane.counts, report);
-  json.EndObject();
+void lane_fields(auto& v, auto& lanes, const RunReport& report) {
+  v.list("lanes", lanes, [&](auto& of, auto& lane, std::size_t) {
+    TM_FIELDS(of, lane, lane, producer, state, policy);
+    count_fields(of, lane.counts, report);
+  });
 }
 
-void put_streams(JsonWriter& json, const RunReport& report) {
-  put_key(json, "streams");
-  json.StartObject();
+void put_lanes_by_stream(auto& v, const RunReport& report) {
   for (const auto& stream : kStreams) {
     LaneCounts sum;
-    std::vector<const LaneReport*> lanes;
+    std::vector<LaneReport> lanes;
     for (const auto& lane : report.lanes)
       if (lane.stream == stream.name) {
         sum.add(lane.counts);
-        lanes.push_back(&lane);
+        lanes.push_back(lane);
       }
     if (lanes.empty()) continue;
-    put_key(json, stream.name);
-    json.StartObject();
-    put_counts(json, sum, report);
-    put_key(json, "lanes");
-    json.StartArray();
-    for (const auto* lane : lanes) put_lane(json, *lane, report);
-    json.EndArray();
-    json.EndObject();
+    v.object(stream.name, [&](auto& of) {
+      count_fields(of, sum, report);
+      lane_fields(of, lanes, report);
+    });
   }
-  json.EndObject();
 }
 
-void put_outcome(JsonWriter& json, const RunReport& report) {
-  put_ending(json, report);
-  put_key(json, "warnings");
-  json.StartArray();
-  for (const auto& warning : report.warnings) put_error(json, warning);
-  json.EndArray();
-  put_key(json, "result");
-  if (!report.result_ok) {
-    json.Null();
-    return;
+void read_lanes_by_stream(const rapidjson::Value& streams, RunReport& report) {
+  if (!streams.IsObject()) return;
+  for (const auto& stream : streams.GetObject()) {
+    const std::size_t known = report.lanes.size();
+    FieldReader of(stream.value);
+    lane_fields(of, report.lanes, report);
+    for (std::size_t i = known; i < report.lanes.size(); ++i)
+      report.lanes[i].stream = text_of(stream.name);
   }
-  json.StartObject();
-  put(json, "passed", *report.result_ok);
-  put(json, "text", report.result);
-  json.EndObject();
 }
 
-void put_recorder(JsonWriter& json, const RecorderReport& recorder) {
-  put_key(json, "recorder");
-  json.StartObject();
-  put(json, "ns_per_record", recorder.ns_per_record);
-  put(json, "drain_threads", recorder.drain_threads);
-  put(json, "host_cpu_ns", recorder.host_cpu_ns);
-  put(json, "pool_bytes", recorder.pool_bytes);
-  put(json, "min_free_pages", recorder.min_free_pages);
-  put(json, "max_full_pages", recorder.max_full_pages);
-  put(json, "device_stall_share", recorder.device_stall_share);
-  put(json, "corrupt_pages", recorder.corrupt_pages);
-  put_key(json, "corruption");
-  json.StartArray();
-  for (const auto& line : recorder.corruption) put_text(json, line);
-  json.EndArray();
-  json.EndObject();
+void region_fields(auto& v, Of<RunReport> auto& report) {
+  v("path", report.region_path);
+  v("bytes", report.region_bytes);
+  v("boot_id", report.boot_id);
+  v("host_pid", report.host.pid);
+  v("host_start_time", report.host.start_time);
+  TM_FIELDS(v, report, host_name, pid_namespace);
 }
 
-void put_clock(JsonWriter& json, const RunReport& report) {
+void clock_fields(auto& v, Of<RunReport> auto& report) {
   std::uint64_t uncertainty_ns = 0;
   for (const auto& anchor : report.anchors)
     uncertainty_ns = std::max(uncertainty_ns, anchor.uncertainty_ns);
-  put_key(json, "clock");
-  json.StartObject();
-  put(json, "ticks_per_second", report.ticks_per_second);
-  put(json, "uncertainty_ns", uncertainty_ns);
-  put_anchors(json, report.anchors);
-  json.EndObject();
+  v("ticks_per_second", report.ticks_per_second);
+  v.writes("uncertainty_ns", uncertainty_ns);
+  v.writes("anchors", report.anchors);
 }
 
 }  // namespace
+
+static void fields(auto& v, const NotExported& file) { TM_FIELDS(v, file, file, reason, command); }
+
+static void fields(auto& v, Of<RecorderReport> auto& recorder) {
+  TM_FIELDS(v, recorder, ns_per_record, drain_threads, host_cpu_ns, pool_bytes, min_free_pages,
+            max_full_pages, device_stall_share, corrupt_pages, corruption);
+}
+
+template <class V>
+static void fields(V& v, Of<RunReport> auto& report) {
+  v.writes("schema_version", kSchemaVersion);
+  identity_fields(v, report);
+  if (V::kReads || !report.region_path.empty())
+    v.object("region", [&](auto& region) { region_fields(region, report); });
+  v("exit_code", report.exit_code);
+  ending_fields(v, report);
+  v.writes("warnings", report.warnings);
+  if (report.result_ok)
+    v.object("result", [&](auto& result) {
+      result.writes("passed", report.result_ok);
+      result.writes("text", report.result);
+    });
+  else
+    v.writes("result", nullptr);
+  TM_FIELDS(v, report, device_ns, host_ns, loss_known);
+  if constexpr (!V::kReads)
+    v.object("streams", [&](auto& streams) { put_lanes_by_stream(streams, report); });
+  v.writes("not_exported", report.not_exported);
+  v("recorder", report.recorder);
+  v.object("clock", [&](auto& clock) { clock_fields(clock, report); });
+}
 
 LaneCounts RunReport::total() const {
   LaneCounts sum;
@@ -145,46 +147,25 @@ void thin_anchors(std::vector<ClockSample>& anchors) {
 
 std::string run_id_text(std::uint64_t run_id) { return fmt::format("{:016x}", run_id); }
 
-std::string to_json(const RunReport& report) {
-  rapidjson::StringBuffer buffer;
-  JsonWriter json(buffer);
-  json.SetIndent(' ', 2);
-  json.StartObject();
-  put(json, "schema_version", 1);
-  put_what_ran(json, report);
-  put_place(json, report);
-  if (!report.region_path.empty()) {
-    put_key(json, "region");
-    json.StartObject();
-    put(json, "path", report.region_path);
-    put(json, "bytes", report.region_bytes);
-    put(json, "boot_id", report.boot_id);
-    put(json, "host_pid", report.host.pid);
-    put(json, "host_start_time", report.host.start_time);
-    put(json, "host_name", report.host_name);
-    put(json, "pid_namespace", report.pid_namespace);
-    json.EndObject();
-  }
-  put(json, "exit_code", report.exit_code);
-  put_outcome(json, report);
-  put(json, "device_ns", report.device_ns);
-  put(json, "host_ns", report.host_ns);
-  put(json, "loss_known", report.loss_known);
-  put_streams(json, report);
-  put_key(json, "not_exported");
-  json.StartArray();
-  for (const auto& file : report.not_exported) {
-    json.StartObject();
-    put(json, "file", file.file);
-    put(json, "reason", file.reason);
-    put(json, "command", file.command);
-    json.EndObject();
-  }
-  json.EndArray();
-  put_recorder(json, report.recorder);
-  put_clock(json, report);
-  json.EndObject();
-  return {buffer.GetString(), buffer.GetSize()};
+std::string to_json(const RunReport& report) { return json_text<JsonWriter>(report, 2); }
+
+Expected<RunReport> parse_run_report(const std::string& text, const std::string& path) {
+  rapidjson::Document document;
+  document.Parse<rapidjson::kParseIterativeFlag>(text.data(), text.size());
+  if (document.HasParseError() || !document.IsObject())
+    return failure(ErrorKind::kDamage, "{} is not a JSON object", path);
+  std::uint64_t version = 0;
+  FieldReader::read(member_of(document, "schema_version"), version);
+  if (version > kSchemaVersion)
+    return failure(ErrorKind::kDamage,
+                   "{} has schema version {}; this tidemark reads up to version {}", path, version,
+                   kSchemaVersion);
+  RunReport report;
+  FieldReader::read(document, report);
+  if (report.run_id == 0)
+    return failure(ErrorKind::kDamage, "{} has no run_id: not a run's file", path);
+  read_lanes_by_stream(member_of(document, "streams"), report);
+  return report;
 }
 
 }  // namespace tidemark

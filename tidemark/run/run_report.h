@@ -12,6 +12,7 @@
 #include "tidemark/base/process_identity.h"
 #include "tidemark/base/unique_fd.h"
 #include "tidemark/ledger/ledger.h"
+#include "tidemark/run/run_status.h"
 #include "tidemark/transport/clock_sample.h"
 
 namespace tidemark {
@@ -72,7 +73,7 @@ struct RunReport {
   std::string runtime;
   std::string transport;
   std::uint64_t seed = 0;
-  std::string status = "running";
+  RunStatus status = RunStatus::kRunning;
   std::uint32_t rank = 0;
   std::uint32_t device = 0;
   std::string host_id;

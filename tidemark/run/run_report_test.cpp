@@ -18,7 +18,7 @@ RunReport full_report() {
   report.runtime = "tensormap_and_ringbuffer";
   report.transport = "copied";
   report.seed = ~0ull;
-  report.status = "hang";
+  report.status = RunStatus::kHang;
   report.rank = 2;
   report.device = 7;
   report.host_id = "host";
@@ -136,9 +136,9 @@ TEST(RunReport, IsReplacedWholeAndLeavesNoPart) {
   const samples::TemporaryDirectory directory;
   ASSERT_TRUE(write_run_report(directory.path(), full_report()));
   RunReport next = full_report();
-  next.status = "ok";
+  next.status = RunStatus::kOk;
   ASSERT_TRUE(write_run_report(directory.path(), next));
-  EXPECT_EQ(read_run_report(directory.path())->status, "ok");
+  EXPECT_EQ(read_run_report(directory.path())->status, RunStatus::kOk);
   EXPECT_FALSE(std::filesystem::exists(directory.file("run.json.part")));
 }
 
@@ -162,6 +162,26 @@ TEST(RunReport, HostileTextIsAnErrorThatNamesTheFile) {
     EXPECT_EQ(read.error().kind, ErrorKind::kDamage);
     EXPECT_NE(read.error().message.find("the/run.json"), std::string::npos);
   }
+}
+
+TEST(RunReport, ANewerVersionIsRefusedWithBothVersions) {
+  const auto read = parse_run_report(R"({"schema_version":7,"id":"1"})", "the/run.json");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().kind, ErrorKind::kDamage);
+  EXPECT_EQ(read.error().message,
+            "the/run.json has schema version 7; this tidemark reads up to version 1");
+  for (const char* old : {R"({"run_id":"1"})", R"({"run_id":"1","schema_version":1})"})
+    EXPECT_TRUE(parse_run_report(old, "run.json"));
+}
+
+TEST(RunReport, AStatusThatNobodyKnowsIsNotRunning) {
+  const auto status_of = [](const char* text) {
+    return parse_run_report(text, "run.json").value().status;
+  };
+  EXPECT_EQ(status_of(R"({"run_id":"1","status":"resting"})"), RunStatus::kUnknown);
+  EXPECT_EQ(status_of(R"({"run_id":"1","status":17})"), RunStatus::kMissing);
+  EXPECT_EQ(status_of(R"({"run_id":"1"})"), RunStatus::kMissing);
+  EXPECT_EQ(status_of(R"({"run_id":"1","status":"interrupted"})"), RunStatus::kInterrupted);
 }
 
 TEST(RunReport, MembersOfTheWrongTypeReadAsAbsent) {

@@ -30,6 +30,21 @@ struct ScopePeaks {
   std::uint64_t heap_request[kRingCount] = {};  // the largest single one, in bytes
 };
 
+template <class T>
+TM_DEVICE constexpr void raise(T& peak, const T& value) {
+  if (value > peak) peak = value;
+}
+TM_DEVICE constexpr void raise(ScopePeaks& outer, const ScopePeaks& inner) {
+  for (std::uint32_t ring = 0; ring < kRingCount; ++ring) {
+    raise(outer.tasks[ring], inner.tasks[ring]);
+    raise(outer.heap_bytes[ring], inner.heap_bytes[ring]);
+    raise(outer.deps[ring], inner.deps[ring]);
+    raise(outer.fanin[ring], inner.fanin[ring]);
+    raise(outer.heap_request[ring], inner.heap_request[ring]);
+  }
+  raise(outer.map_entries, inner.map_entries);
+}
+
 struct ScopeBoundary {
   static constexpr StreamId kStream = StreamId::kScopes;
   static constexpr std::uint32_t kBytes = 256;

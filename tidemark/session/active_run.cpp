@@ -13,6 +13,7 @@
 #include "tidemark/base/file_size_signal.h"
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/base/plain_text.h"
+#include "tidemark/capture/lane_record.h"
 #include "tidemark/run/hang_state.h"
 #include "tidemark/run/output_directory.h"
 #include "tidemark/run/report_lanes.h"

@@ -17,7 +17,7 @@ RunReport beginning_run(const ProcessIdentity& host) {
   report.workload = "w";
   report.case_name = "c";
   report.platform = "sim";
-  report.status = "running";
+  report.status = RunStatus::kRunning;
   report.region_path = region_path(report.run_id);  // which it has not made yet
   report.boot_id = boot_id();
   report.host = host;
@@ -46,7 +46,7 @@ TEST(BeginningRun, OfADeadHostIsFinished) {
   ASSERT_TRUE(write_run_report(directory.path(), beginning_run(gone)));
   const auto recovered = recover_run(directory.path(), {});
   ASSERT_TRUE(recovered) << recovered.error().message;
-  EXPECT_EQ(read_run_report(directory.path()).value().status, "recovered");
+  EXPECT_EQ(read_run_report(directory.path()).value().status, RunStatus::kRecovered);
 }
 
 }  // namespace

@@ -61,9 +61,9 @@ Expected<LiveRun> LiveRun::attach(const std::string& directory) {
   LiveRun run;
   TM_TRY(run.report_, read_run_report(directory));
   run.directory_ = directory;
-  if (run.report_.status != "running")
+  if (run.report_.status != RunStatus::kRunning)
     return failure(ErrorKind::kUsage, "{}: the run is over (status '{}')", directory,
-                   run.report_.status);
+                   to_text(run.report_.status));
   auto file = open_region_file(region_path(run.report_.run_id), RegionLock::kNone);
   if (!file && file.error().kind == ErrorKind::kUsage) return tl::unexpected(file.error());
   if (!file)

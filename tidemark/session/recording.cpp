@@ -102,7 +102,7 @@ Expected<RunReport> Recording::finish(const std::string& device_fault) {
     run_->note_clock(sample_sim_clock());
   }
   run_->collect(false, Producers::kMayRun);  // a thread may have forgotten to close its lane
-  run_->report().status = device_fault.empty() ? "ok" : "device_fault";
+  run_->report().status = device_fault.empty() ? RunStatus::kOk : RunStatus::kDeviceFault;
   if (!device_fault.empty())
     run_->report().error = RunError{.code = 102,
                                     .name = "DEVICE_FAULT",

@@ -178,7 +178,7 @@ Expected<void> close_capture(const DeadRegion& region, const std::vector<unsigne
     result.report.error =
         read_runtime_error(region.port, region.plan.layout, *open.description.runtime);
   RunReport ending = result.report;
-  ending.status = "recovered";
+  ending.status = RunStatus::kRecovered;
   note(open.writer->append_closing_text(ChunkType::kOutcome, describe_outcome(ending)));
   note(open.writer->append_lanes(lanes, true));
   return all;
@@ -200,7 +200,7 @@ Expected<void> complete_capture(const DeadRegion* region, OpenCapture& open, Rec
 }
 
 void fill_report(const OpenCapture& open, RunReport& report) {
-  report.status = "recovered";
+  report.status = RunStatus::kRecovered;
   report.ticks_per_second = open.clock.ticks_per_second;
   report.anchors = open.clock.anchors;
   thin_anchors(report.anchors);
@@ -227,7 +227,7 @@ RecoverResult complete(RunReport report) {
   remove_leftover_region(report.run_id);
   RecoverResult result;
   result.already_complete = true;
-  result.exit_code = report.status == "recovered" ? report.exit_code : 0;
+  result.exit_code = report.status == RunStatus::kRecovered ? report.exit_code : 0;
   result.report = std::move(report);
   return result;
 }
@@ -262,7 +262,7 @@ RecoverResult keep_region(RecoverResult result, const std::string& directory,
                           const std::string& why, std::optional<std::uint64_t> missing_bytes) {
   result.incomplete = true;
   result.exit_code = 5;
-  result.report.status = "running";
+  result.report.status = RunStatus::kRunning;
   const std::string first =
       missing_bytes ? fmt::format("free {} and ", space_text(*missing_bytes)) : std::string();
   result.file_error = fmt::format("{}; nothing was removed: {}run 'tidemark recover {}' again", why,
@@ -274,7 +274,7 @@ RecoverResult keep_region(RecoverResult result, const std::string& directory,
 RecoverResult finish_recovery(RecoverResult result, const std::string& directory,
                               const RecoverOptions& options, ReportFile& report_file) {
   RunReport& report = result.report;
-  report.status = "recovered";
+  report.status = RunStatus::kRecovered;
   if (options.export_artifacts)
     if (auto exported = options.export_artifacts(directory, report); !exported) {
       if (exported.error().kind == ErrorKind::kFile)
@@ -299,7 +299,7 @@ RecoverResult finish_recovery(RecoverResult result, const std::string& directory
 Expected<RecoverResult> recover_run(const std::string& directory, const RecoverOptions& options) {
   make_file_size_limit_an_error();
   TM_TRY(RunReport started, read_run_report(directory));
-  if (started.status != "running") return complete(std::move(started));
+  if (started.status != RunStatus::kRunning) return complete(std::move(started));
   // Also before it has a region: a run that is only beginning is not one to finish.
   const HostIs host = look_for_host(started);
   if (host == HostIs::kAlive) return still_going_on(started);
@@ -307,11 +307,12 @@ Expected<RecoverResult> recover_run(const std::string& directory, const RecoverO
   TM_TRY(auto capture, lock_capture_of(capture_path, started, host));
   // Another recovery may have finished it while this one waited.
   TM_TRY(started, read_run_report(directory));
-  if (started.status != "running") return complete(std::move(started));
+  if (started.status != RunStatus::kRunning) return complete(std::move(started));
 
   RecoverResult result;
   result.report = std::move(started);
   RunReport& report = result.report;
+  report.recorder = {};  // it is known only at the end of a run
   // The path follows from the run id; run.json is not believed where it names other files.
   const std::string path = region_path(report.run_id);
   const bool same_boot = report.boot_id == boot_id();

@@ -78,7 +78,7 @@ void read_latched_error(const RunRequest& request, ActiveRun& run, HangState* st
   const LatchedErrorOf<PlainWord>& latched = image.error;
   if (latched.code == ErrorCode::kSchedulerTimeout) {
     const HangClass hang = latched.hang_class;
-    report.status = "hang";
+    report.status = RunStatus::kHang;
     report.error = scheduler_timeout(hang);
     state->hang = hang;
     state->unit = latched.unit;
@@ -87,7 +87,7 @@ void read_latched_error(const RunRequest& request, ActiveRun& run, HangState* st
   }
   if (auto error =
           read_runtime_error(run.port(), run.plan().layout, request.launch.runtime->config)) {
-    report.status = "fatal";
+    report.status = RunStatus::kFatal;
     report.error = std::move(error);
   }
 }
@@ -199,9 +199,9 @@ void classify(const Ending& ending, const RunRequest& request, ActiveRun& run,
                                memory ? &*memory : nullptr);
   }
   if (ending.signal != 0) {
-    report.status = "interrupted";
+    report.status = RunStatus::kInterrupted;
   } else if (ending.timed_out) {
-    report.status = "hang";
+    report.status = RunStatus::kHang;
     report.error = RunError{
         .code = 101,
         .name = "OP_TIMEOUT",
@@ -209,24 +209,24 @@ void classify(const Ending& ending, const RunRequest& request, ActiveRun& run,
         .message = fmt::format("the launch exceeded its limit of {} ms", op_timeout_ms(request)),
         .hint = "raise --op-timeout-ms if the workload is only slow"};
   } else if (ending.finding) {
-    report.status = "hang";
+    report.status = RunStatus::kHang;
     report.error = scheduler_timeout(ending.finding->hang);
     state->hang = ending.finding->hang;
     state->unit = ending.finding->unit;
     state->has_unit = true;
   } else if (ending.exit &&
              (ending.exit->kind != DeviceExit::Kind::kFinished || ending.exit->code != 0)) {
-    report.status = "device_fault";
+    report.status = RunStatus::kDeviceFault;
     report.error = device_fault(*ending.exit, run.fault_text());
   } else {
-    report.status = "ok";
+    report.status = RunStatus::kOk;
     read_latched_error(request, run, state.get());
-    if (!ending.exit && report.status == "ok") {  // aborted, by nobody here
-      report.status = "hang";
+    if (!ending.exit && report.status == RunStatus::kOk) {  // aborted, by nobody here
+      report.status = RunStatus::kHang;
       report.error = scheduler_timeout(HangClass::kNone);
     }
   }
-  if (report.status == "ok" || !request.launch.runtime) return;
+  if (report.status == RunStatus::kOk || !request.launch.runtime) return;
   run.place_in_time(*state);
   state->kernels = request.launch.kernels;
   const std::string sentence = hang_sentence(*state);
@@ -238,7 +238,7 @@ void classify(const Ending& ending, const RunRequest& request, ActiveRun& run,
     state->error_class = report.error->error_class;
     state->message = report.error->message;
   } else {
-    state->name = state->error_class = report.status;
+    state->name = state->error_class = to_text(report.status);
   }
   report.hang = std::move(state);
 }

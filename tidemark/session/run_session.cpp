@@ -41,12 +41,12 @@ void read_runtime(const RunRequest& request, ActiveRun& run) {
 void judge_results(const RunRequest& request, ActiveRun& run,
                    const std::optional<DeviceMemory>& memory) {
   RunReport& report = run.report();
-  if (!memory || report.status != "ok" || !request.check_results) return;
+  if (!memory || report.status != RunStatus::kOk || !request.check_results) return;
   const RuntimeLaunch& runtime = *request.launch.runtime;
   const auto check = runtime.check(*memory);
   report.result_ok = check && check->passed;
   report.result = check ? check->text : check.error().message;
-  if (!*report.result_ok) report.status = "mismatch";
+  if (!*report.result_ok) report.status = RunStatus::kMismatch;
 }
 
 bool ended_well(const std::optional<DeviceExit>& exit) {

@@ -12,11 +12,6 @@
 
 namespace tidemark {
 
-template <class T>
-TM_DEVICE constexpr void raise(T& peak, T value) {
-  if (value > peak) peak = value;
-}
-
 class PeakStack {
  public:
   TM_DEVICE void open(const ScopePeaks& occupancy) {
@@ -49,22 +44,11 @@ class PeakStack {
   TM_DEVICE ScopePeaks close() {
     TM_CHECK(depth_ > 0);
     const ScopePeaks ended = peaks_[--depth_];
-    if (depth_ > 0) fold(peaks_[depth_ - 1], ended);
+    if (depth_ > 0) raise(peaks_[depth_ - 1], ended);
     return ended;
   }
 
  private:
-  TM_DEVICE static void fold(ScopePeaks& outer, const ScopePeaks& inner) {
-    for (std::uint32_t ring = 0; ring < kRingCount; ++ring) {
-      raise(outer.tasks[ring], inner.tasks[ring]);
-      raise(outer.heap_bytes[ring], inner.heap_bytes[ring]);
-      raise(outer.deps[ring], inner.deps[ring]);
-      raise(outer.fanin[ring], inner.fanin[ring]);
-      raise(outer.heap_request[ring], inner.heap_request[ring]);
-    }
-    raise(outer.map_entries, inner.map_entries);
-  }
-
   ScopePeaks peaks_[kScopeDepthMax];
   std::uint32_t depth_ = 0;
 };

@@ -27,7 +27,7 @@ inline RunReport sample_report() {
   report.rank = 3;
   report.device = 1;
   report.host_id = "host";
-  report.status = "ok";
+  report.status = RunStatus::kOk;
   report.ticks_per_second = 1'000'000'000;
   report.anchors = {
       {.device_ticks = kLaunchTicks, .host_ns = 5, .real_ns = 1'700'000'000'000'000'000ull}};
