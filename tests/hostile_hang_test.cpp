@@ -169,7 +169,7 @@ class HungDevice {
         stored = {};
         stored.view =
             TensorView::row_major(layout_.rings[0].heap_offset, DType::kFloat32, {1, {kElements}});
-        stored.access = static_cast<std::uint8_t>(i == 0 ? Access::kInput : Access::kOutput);
+        stored.access = i == 0 ? Access::kInput : Access::kOutput;
       }
     }
   }

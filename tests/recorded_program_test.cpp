@@ -102,8 +102,8 @@ void check_graph(RunCapture& run, const Program& program, const OwnNotes& notes)
     EXPECT_EQ(recorded.producer, found.producer.value);
     EXPECT_EQ(recorded.consumer, found.consumer.value);
     EXPECT_EQ(recorded.arg, found.arg);
-    EXPECT_EQ(recorded.source, static_cast<std::uint8_t>(found.source));
-    EXPECT_EQ(recorded.overlap, static_cast<std::uint8_t>(found.overlap));
+    EXPECT_EQ(recorded.source, found.source);
+    EXPECT_EQ(recorded.overlap, found.overlap);
     pairs.emplace(numbers.at(recorded.producer), numbers.at(recorded.consumer));
     // Through which argument the producer wrote: one of its own, of the same buffer.
     if (recorded.source == EdgeSource::kExplicit) continue;

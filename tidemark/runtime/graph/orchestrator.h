@@ -96,7 +96,7 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
     for (std::uint32_t i = 0; i < count; ++i)
       stored[i] = {.view = infos[i].tensor.view,
                    .owner = infos[i].tensor.owner,
-                   .access = static_cast<std::uint8_t>(infos[i].access),
+                   .access = infos[i].access,
                    .output_index = 0,
                    .reserved = {}};
     watch_.informed(memory_, slot);
