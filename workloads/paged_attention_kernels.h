@@ -3,6 +3,7 @@
 // cache; `rows` are query rows, `keys` the positions of the block. See paged_attention.h.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "tidemark/runtime/kernel_list.h"
