@@ -29,20 +29,12 @@ RegionPort RegionPort::over_memory(std::span<unsigned char> memory) {
   return port;
 }
 
-std::uint64_t RegionPort::load(std::uint64_t offset) const {
-  TM_CHECK(offset + 8 <= bytes_);
+template <class Word>
+Word RegionPort::load_word(std::uint64_t offset) const {
+  TM_CHECK(offset + sizeof(Word) <= bytes_);
   if (base_ != nullptr)  // caller's label
-    return reinterpret_cast<const SharedWord<std::uint64_t>*>(base_ + offset)->load_acquire();
-  std::uint64_t value = 0;
-  copy_out(offset, &value, sizeof(value));
-  return value;
-}
-
-std::uint32_t RegionPort::load32(std::uint64_t offset) const {
-  TM_CHECK(offset + 4 <= bytes_);
-  if (base_ != nullptr)  // caller's label
-    return reinterpret_cast<const SharedWord<std::uint32_t>*>(base_ + offset)->load_acquire();
-  std::uint32_t value = 0;
+    return reinterpret_cast<const SharedWord<Word>*>(base_ + offset)->load_acquire();
+  Word value = 0;
   copy_out(offset, &value, sizeof(value));
   return value;
 }
@@ -56,6 +48,12 @@ void RegionPort::store_word(std::uint64_t offset, Word value) {
     TM_CHECK(write_at(fd_, offset, &value, sizeof(value)));
 }
 
+std::uint64_t RegionPort::load(std::uint64_t offset) const {
+  return load_word<std::uint64_t>(offset);
+}
+std::uint32_t RegionPort::load32(std::uint64_t offset) const {
+  return load_word<std::uint32_t>(offset);
+}
 void RegionPort::store(std::uint64_t offset, std::uint64_t value) { store_word(offset, value); }
 void RegionPort::store32(std::uint64_t offset, std::uint32_t value) { store_word(offset, value); }
 

@@ -58,6 +58,8 @@ class RegionPort final : public PayloadSource {
     std::atomic<int> code{0};
   };
   template <class Word>
+  [[nodiscard]] Word load_word(std::uint64_t offset) const;
+  template <class Word>
   void store_word(std::uint64_t offset, Word value);
   bool copy_out(std::uint64_t offset, void* to, std::uint64_t size) const;
 

@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/device/program.h"
 
-#include <map>
-#include <string>
+#include "tidemark/device/program_table.h"
 
 namespace tidemark {
-namespace {
 
-std::map<std::string, DeviceProgram, std::less<>>& programs() {
-  static std::map<std::string, DeviceProgram, std::less<>> table;
+static ProgramTable<DeviceProgram>& device_programs() {
+  static ProgramTable<DeviceProgram> table;
   return table;
 }
 
-}  // namespace
-
 void register_device_program(std::string_view name, DeviceProgram program) {
-  TM_CHECK(name.size() < kProgramNameBytes);
-  programs()[std::string(name)] = program;
+  device_programs().add(name, program);
 }
 
-DeviceProgram find_device_program(std::string_view name) {
-  const auto found = programs().find(name);
-  return found == programs().end() ? nullptr : found->second;
-}
+DeviceProgram find_device_program(std::string_view name) { return device_programs().find(name); }
 
 }  // namespace tidemark

@@ -6,14 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string_view>
 #include <thread>
-#include <type_traits>
 #include <vector>
 
-#include "tidemark/base/check.h"
+#include "tidemark/device/program_table.h"
 #include "tidemark/runtime/runtime_status.h"
 #include "tidemark/transport/region.h"
 
@@ -35,11 +33,7 @@ class DeviceContext {
 
   template <class Args>
   [[nodiscard]] Args args() const {
-    static_assert(std::is_trivially_copyable_v<Args>);
-    TM_CHECK(args_.size() == sizeof(Args));
-    Args args;
-    std::memcpy(&args, args_.data(), sizeof(Args));
-    return args;
+    return args_from<Args>(args_);
   }
 
   // True when the run is aborted or nobody is left to read what it records.
@@ -61,9 +55,6 @@ class DeviceContext {
 };
 
 using DeviceProgram = void (*)(DeviceContext&);
-
-inline constexpr std::uint32_t kProgramNameBytes = 64;
-inline constexpr std::uint32_t kProgramArgsBytes = 1024;
 
 void register_device_program(std::string_view name, DeviceProgram program);
 DeviceProgram find_device_program(std::string_view name);

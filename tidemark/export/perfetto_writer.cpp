@@ -73,8 +73,10 @@ void PerfettoWriter::put_process(TrackId uuid, std::string_view name) {
   described.add_string(process::kName, name.data(), name.size());
 }
 
-void PerfettoWriter::put_track(TrackId uuid, TrackId parent, std::string_view name,
-                               std::uint32_t rank) {
+// `more` puts what this kind of track has besides.
+template <class More>
+void PerfettoWriter::put_described_track(TrackId uuid, TrackId parent, std::string_view name,
+                                         const More& more) {
   protozero::pbf_writer trace(part_.text());
   protozero::pbf_writer packet(trace, trace::kPacket);
   packet.add_uint32(packet::kSequenceId, kSequence);
@@ -82,20 +84,22 @@ void PerfettoWriter::put_track(TrackId uuid, TrackId parent, std::string_view na
   descriptor.add_uint64(track::kUuid, uuid);
   descriptor.add_string(track::kName, name.data(), name.size());
   descriptor.add_uint64(track::kParent, parent);
-  descriptor.add_int32(track::kRank, static_cast<std::int32_t>(rank));
+  more(descriptor);
+}
+
+void PerfettoWriter::put_track(TrackId uuid, TrackId parent, std::string_view name,
+                               std::uint32_t rank) {
+  put_described_track(uuid, parent, name, [&](protozero::pbf_writer& descriptor) {
+    descriptor.add_int32(track::kRank, static_cast<std::int32_t>(rank));
+  });
 }
 
 void PerfettoWriter::put_counter_track(TrackId uuid, TrackId parent, std::string_view name,
                                        std::string_view unit) {
-  protozero::pbf_writer trace(part_.text());
-  protozero::pbf_writer packet(trace, trace::kPacket);
-  packet.add_uint32(packet::kSequenceId, kSequence);
-  protozero::pbf_writer descriptor(packet, packet::kTrackDescriptor);
-  descriptor.add_uint64(track::kUuid, uuid);
-  descriptor.add_string(track::kName, name.data(), name.size());
-  descriptor.add_uint64(track::kParent, parent);
-  protozero::pbf_writer described(descriptor, track::kCounter);
-  described.add_string(counter::kUnitName, unit.data(), unit.size());
+  put_described_track(uuid, parent, name, [&](protozero::pbf_writer& descriptor) {
+    protozero::pbf_writer described(descriptor, track::kCounter);
+    described.add_string(counter::kUnitName, unit.data(), unit.size());
+  });
 }
 
 void PerfettoWriter::put_event(Type type, TrackId uuid, std::int64_t time_ns, std::string_view name,

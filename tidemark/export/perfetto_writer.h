@@ -46,6 +46,8 @@ class PerfettoWriter {
   void put_counter(TrackId track, std::int64_t time_ns, std::int64_t value);
 
  private:
+  template <class More>
+  void put_described_track(TrackId track, TrackId parent, std::string_view name, const More& more);
   enum class Type : int { kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCounter = 4 };
   void put_event(Type type, TrackId track, std::int64_t time_ns, std::string_view name,
                  std::span<const SliceNote> notes, const SliceFlows& flows);

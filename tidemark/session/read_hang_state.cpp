@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 
+#include "tidemark/runtime/dump/dump_source.h"
 #include "tidemark/runtime/runtime_layout.h"
 #include "tidemark/runtime/tensor/tensor_stats.h"
 #include "tidemark/runtime/tensor/view_bounds.h"
@@ -135,21 +136,12 @@ std::optional<std::vector<unsigned char>> make_frame(DumpHeader& header, const S
                                                      const DeviceMemory& memory,
                                                      std::uint64_t limit) {
   const TensorView& view = tensor.view;
-  header.kind = DumpKind::kTensor;
+  describe_tensor(header, tensor);
   header.stage = DumpStage::kAtHang;
-  header.access = tensor.access;
-  header.dtype = view.dtype;
-  header.rank = static_cast<std::uint8_t>(view.shape.rank);
-  header.start_offset = view.offset;
-  header.logical_bytes = view.element_count() * dtype_bytes(view.dtype);
   header.payload_bytes = header.logical_bytes;
   if (header.payload_bytes > limit) {
     header.payload_bytes = limit / 8 * 8;
     header.flags |= kDumpTruncated;
-  }
-  for (std::uint32_t i = 0; i < view.shape.rank; ++i) {
-    header.extent[i] = view.shape.extent[i];
-    header.stride[i] = view.stride[i];
   }
   std::vector<unsigned char> frame(sizeof(header));
   std::memcpy(frame.data(), &header, sizeof(header));

@@ -5,14 +5,13 @@
 #include <cuda_runtime_api.h>
 
 #include <bit>
-#include <cstring>
 #include <functional>
 #include <span>
 #include <string_view>
-#include <type_traits>
 
 #include "tidemark/base/check.h"
 #include "tidemark/device/cuda/cuda_check.cuh"
+#include "tidemark/device/program_table.h"
 #include "tidemark/transport/region.h"
 
 namespace tidemark {
@@ -29,11 +28,7 @@ class CudaLaunch {
 
   template <class Args>
   [[nodiscard]] Args args() const {
-    static_assert(std::is_trivially_copyable_v<Args>);
-    TM_CHECK(args_.size() == sizeof(Args));
-    Args args;
-    std::memcpy(&args, args_.data(), sizeof(Args));
-    return args;
+    return args_from<Args>(args_);
   }
 
   bool check(cudaError_t code, std::string_view call) { return (*check_)(code, call); }

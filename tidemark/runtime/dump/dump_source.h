@@ -6,11 +6,27 @@
 #include <cstdint>
 #include <cstring>
 
+#include "tidemark/runtime/task_slot.h"
 #include "tidemark/runtime/tensor/tensor_gather.h"
 #include "tidemark/runtime/tensor/tensor_stats.h"
 #include "tidemark/schema/dump_frame.h"
 
 namespace tidemark {
+
+// What a tensor is, in the header of its frame.
+TM_DEVICE inline void describe_tensor(DumpHeader& header, const StoredTensor& tensor) {
+  const TensorView& view = tensor.view;
+  header.kind = DumpKind::kTensor;
+  header.access = tensor.access;
+  header.dtype = view.dtype;
+  header.rank = static_cast<std::uint8_t>(view.shape.rank);
+  header.start_offset = view.offset;
+  header.logical_bytes = view.element_count() * dtype_bytes(view.dtype);
+  for (std::uint32_t i = 0; i < view.shape.rank && i < kRankMax; ++i) {
+    header.extent[i] = view.shape.extent[i];
+    header.stride[i] = view.stride[i];
+  }
+}
 
 // The bytes of one dumped argument, in their order: header, payload, statistics.
 class DumpSource {

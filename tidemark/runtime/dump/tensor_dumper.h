@@ -302,18 +302,9 @@ class TensorDumper {
     }
     DumpHeader header = header_of(slot, stage, arg);
     TensorView view = tensor.view;
-    header.kind = DumpKind::kTensor;
-    header.access = tensor.access;
-    header.dtype = view.dtype;
-    header.rank = static_cast<std::uint8_t>(view.shape.rank);
-    header.start_offset = view.offset;
-    header.logical_bytes = view.element_count() * dtype_bytes(view.dtype);
+    describe_tensor(header, tensor);
     header.flags = kDumpHasStats;
     if (when.late) header.flags |= kDumpCapturedAfter;
-    for (std::uint32_t i = 0; i < view.shape.rank && i < kRankMax; ++i) {
-      header.extent[i] = view.shape.extent[i];
-      header.stride[i] = view.stride[i];
-    }
     if (when.kept_at != 0) {
       view = TensorView::row_major(when.kept_at, view.dtype, view.shape);
       ::memcpy(&header.time_ticks, memory_.base() + when.kept_piece, sizeof(header.time_ticks));

@@ -233,9 +233,11 @@ class Scheduler {
     bool some = false, all = false;
   };
 
-  // Blocks of one task, until they are all given or no core is free. A task that has blocks left
-  // goes back into the queue, for whoever has a core next.
-  TM_DEVICE Given give_blocks(ReadyQueue& queue, SlotRef ref, CoreType type, std::uint16_t kernel) {
+  // Blocks of one task, until they are all given or `find` knows no place. A task that has blocks
+  // left goes back into the queue, for whoever has a core next.
+  template <class Find, class GiveOne>
+  TM_DEVICE Given give_blocks(ReadyQueue& queue, SlotRef ref, const Find& find,
+                              const GiveOne& give_one) {
     TaskSlot& slot = memory_.slot(ref);
     const bool together = slot.sync_start != 0;
     Given given;
@@ -247,18 +249,23 @@ class Scheduler {
     const std::uint32_t block_count = slot.block_count;
     // pairs with [blocks left]
     for (std::uint32_t block = slot.next_block.load_acquire(); block < block_count; ++block) {
-      const std::uint32_t core = least_loaded(type, 1);
-      if (core == kNoCore) {
+      const std::uint32_t place = find();
+      if (place == kNoCore) {
         slot.next_block.store_release(block);  // [blocks left]
         push_ready<Env>(memory_, queue, ref);
         return given;
       }
       if (together && block + 1 == block_count) leave_sync();
-      give(core, ref.value, kernel, block, 0);
+      give_one(place, block);
       given.some = true;
     }
     given.all = true;
     return given;
+  }
+  TM_DEVICE Given give_blocks(ReadyQueue& queue, SlotRef ref, CoreType type, std::uint16_t kernel) {
+    return give_blocks(
+        queue, ref, [&] { return least_loaded(type, 1); },
+        [&](std::uint32_t core, std::uint32_t block) { give(core, ref.value, kernel, block, 0); });
   }
 
   // One task at a time may collect cores: two that each hold some would wait for ever.
@@ -294,32 +301,16 @@ class Scheduler {
   }
 
   TM_DEVICE Given give_mix(ReadyQueue& queue, SlotRef ref) {
-    TaskSlot& slot = memory_.slot(ref);
-    const bool together = slot.sync_start != 0;
-    Given given;
-    if (together && !claim_sync(ref)) {
-      push_ready<Env>(memory_, queue, ref);
-      return given;
-    }
-    const std::uint32_t block_count = slot.block_count;
+    const TaskSlot& slot = memory_.slot(ref);
     const std::uint16_t kernels[kKernelsMax] = {slot.kernels[0], slot.kernels[1], slot.kernels[2]};
-    // pairs with [blocks left]
-    for (std::uint32_t block = slot.next_block.load_acquire(); block < block_count; ++block) {
-      const std::uint32_t cluster = free_cluster(kernels);
-      if (cluster == kNoCore) {
-        slot.next_block.store_release(block);  // [blocks left]
-        push_ready<Env>(memory_, queue, ref);
-        return given;
-      }
-      if (together && block + 1 == block_count) leave_sync();
-      // All kernels of a block at once: two mixes stand in the same order in all mailboxes.
-      for (std::uint32_t part = 0; part < kKernelsMax; ++part)
-        if (kernels[part] != kNoKernel)
-          give(core_number(cluster, part), ref.value, kernels[part], block, part);
-      given.some = true;
-    }
-    given.all = true;
-    return given;
+    return give_blocks(
+        queue, ref, [&] { return free_cluster(kernels); },
+        [&](std::uint32_t cluster, std::uint32_t block) {
+          // All kernels of a block at once: two mixes are in the same order in all mailboxes.
+          for (std::uint32_t part = 0; part < kKernelsMax; ++part)
+            if (kernels[part] != kNoKernel)
+              give(core_number(cluster, part), ref.value, kernels[part], block, part);
+        });
   }
 
   static constexpr std::uint32_t kNoCore = ~0u;
