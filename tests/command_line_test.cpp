@@ -36,7 +36,7 @@ TEST_F(CommandLine, RefusesWhatItDoesNotKnowByName) {
   expect_refused("run synthetic_producer --drain-threads 0", 2, "--drain-threads 0");
   expect_refused("run synthetic_producer --inject gremlins", 2, "gremlins");
   expect_refused("nonsense", 2, "nonsense");
-  expect_refused("bench producer --sink drum", 2, "--sink drum");
+  expect_refused("bench producer --sink drum", 2, "--sink: 'drum' is not memory or file");
 }
 
 TEST_F(CommandLine, RefusesDirectoriesThatAreNoRuns) {

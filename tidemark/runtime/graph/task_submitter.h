@@ -66,12 +66,12 @@ class TaskSubmitter {
               .text = why});
       return false;
     };
-    if (scopes_.empty()) return bad(~0u, "submitted outside of every scope");
+    if (scopes_.empty()) return bad(kNoArg, "submitted outside of every scope");
     if (args.too_many())
-      return bad(~0u, "more than 32 tensors, 16 scalars or 32 single dependencies");
-    if (args.tensor_behind_scalar()) return bad(~0u, "a tensor behind a scalar");
+      return bad(kNoArg, "more than 32 tensors, 16 scalars or 32 single dependencies");
+    if (args.tensor_behind_scalar()) return bad(kNoArg, "a tensor behind a scalar");
     if (args.block_count() == 0 || args.block_count() > kBlocksMax)
-      return bad(~0u, "a task of no blocks, or of more than 2^30");
+      return bad(kNoArg, "a task of no blocks, or of more than 2^30");
     std::uint32_t outputs = 0;
     for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
       const Args::Tensor& tensor = args.tensor(i);
@@ -88,9 +88,9 @@ class TaskSubmitter {
       }
     }
     if (task.complete_at_once && args.after_count() > 0)
-      return bad(~0u, "allocate(): complete at once, so it waits for nobody");
+      return bad(kNoArg, "allocate(): complete at once, so it waits for nobody");
     for (std::uint32_t i = 0; i < args.after_count(); ++i)
-      if (!args.after_at(i).valid()) return bad(~0u, "after(): a task that no submit made");
+      if (!args.after_at(i).valid()) return bad(kNoArg, "after(): a task that no submit made");
     return fits_the_cores(args, task);
   }
 
