@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every dumped argument of a run, with where its bytes stand in the capture. The bytes themselves
+// Every dumped argument of a run, with where its bytes are in the capture. The bytes themselves
 // stay in the file: a run may have dumped more than there is memory.
 #pragma once
 

@@ -32,7 +32,7 @@ std::uint64_t elements_reached(const GraphTensorView& view) {
   return last + 1;
 }
 
-// Who made a buffer, and the how-many-eth of his it is. A caller may bring several under one
+// The task that made a buffer, and its output index. A caller may bring several under one
 // number.
 using BufferKey = std::tuple<std::uint64_t, std::uint8_t, std::uint64_t>;
 

@@ -73,7 +73,7 @@ class TaskGraph {
     std::vector<std::vector<std::uint32_t>> consumers;
   };
   [[nodiscard]] Links links() const;
-  // Every task behind all that it waits for; tasks that wait for each other come last.
+  // Every task after all that it waits for; tasks that wait for each other come last.
   [[nodiscard]] std::vector<std::uint32_t> in_order(const Links& links) const;
   // A shortest chain of tasks from one to the other; empty: none of them waits for the other.
   [[nodiscard]] std::vector<std::uint64_t> path(std::uint64_t from, std::uint64_t to) const;

@@ -26,7 +26,7 @@ constexpr TypeCode kTypes[] = {
     {DType::kInt64, "<i8"},   {DType::kUint8, "|u1"},   {DType::kUint16, "<u2"},
     {DType::kUint32, "<u4"},  {DType::kUint64, "<u8"},  {DType::kBool, "|b1"}};
 
-// The text behind 'key': in the header, up to one of the ends.
+// The text after 'key': in the header, up to one of the ends.
 std::string field_of(const std::string& header, const std::string& key, char end) {
   const auto at = header.find("'" + key + "':");
   if (at == std::string::npos) return {};

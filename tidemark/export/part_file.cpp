@@ -83,7 +83,7 @@ PartFile::~PartFile() {
   std::fclose(file_);
 }
 
-// An error stays with the file and is told by finish.
+// An error stays with the file and is returned by finish.
 void PartFile::write(std::string_view bytes) {
   if (!bytes.empty()) std::fwrite(bytes.data(), 1, bytes.size(), file_);
 }

@@ -271,7 +271,7 @@ class TraceExport {
       writer_.put_instant(event_track(lane), ns(event.time_ticks), name, notes);
     });
   }
-  // Marks stand on the track of whoever made them.
+  // Marks are on the track of whoever made them.
   TrackId event_track(LaneIndex lane) {
     if (!has_units()) return name_core(run_.lanes()[lane].unit);
     const UnitCounts units = run_.runtime()->units();

@@ -41,7 +41,7 @@ class SwimlaneWriter {
   void append(fmt::format_string<T...> format, T&&... values) {
     fmt::format_to(std::back_inserter(out_), format, std::forward<T>(values)...);
   }
-  // Rows stand one per line, with a comma before all but the first of a list.
+  // Rows are one per line, with a comma before all but the first of a list.
   void begin_row() {
     part_.flush_if_full();
     out_.append(first_ ? "\n" : ",\n");

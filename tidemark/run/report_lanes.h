@@ -14,7 +14,7 @@ LaneReport report_lane(LaneIndex lane, const LanePlan& plan, const LaneWordsImag
 void report_faults(const FaultCounts& faults, RecorderReport& report);
 
 // Applies the precedence of the exit codes to what the report says. `file_error` is the line that
-// tells what could not be written; empty if all was.
+// says what could not be written; empty if all was.
 int decide_exit_code(const RunReport& report, const std::string& file_error);
 
 }  // namespace tidemark

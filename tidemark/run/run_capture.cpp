@@ -169,7 +169,7 @@ void RunCapture::for_each_snapshot(
   }
 }
 
-// Chunks stand in the order of the file.
+// Chunks are in the order of the file.
 std::uint32_t RunCapture::number_of(const IndexEntry& chunk) const {
   const auto& chunks = reader_.chunks();
   const auto found = std::lower_bound(

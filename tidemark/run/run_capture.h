@@ -38,7 +38,7 @@ class RunCapture {
   [[nodiscard]] const std::optional<RunReport>& outcome() const { return outcome_; }
   // The program did not come to its end.
   [[nodiscard]] bool fatal() const;
-  // The runtime as it stood when the run was stopped; nothing: it was not.
+  // The state of the runtime when the run was stopped; nothing: it was not.
   [[nodiscard]] std::optional<HangState> hang();
   // fn(frame, number of the chunk) for what the host saw of tasks that were running then.
   void for_each_snapshot(

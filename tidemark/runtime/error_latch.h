@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one error of a run: the first one stays. Its details stand in the status before its code
+// The one error of a run: the first one stays. Its details are in the status before its code
 // does; every unit looks at the latch and leaves.
 #pragma once
 
@@ -57,7 +57,7 @@ class ErrorLatch {
     copy_text(error.submit_file, details.submit.file);
     copy_text(error.kernel, details.kernel);
     copy_text(error.text, details.text);
-    error.code.store_release(details.code);  // [error told]
+    error.code.store_release(details.code);  // [error latched]
   }
 
   TM_DEVICE static void copy_text(char (&to)[kStatusTextBytes], const char* from) {

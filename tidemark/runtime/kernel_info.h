@@ -65,7 +65,7 @@ struct ArgInfos {
     for (const ArgInfo& info : infos) {
       TM_CHECK(count < kTensorsMax + kScalarsMax);
       const bool is_tensor = info.role != ArgRole::kScalar;
-      TM_CHECK(!is_tensor || tensor_count == count);  // no tensor behind a scalar
+      TM_CHECK(!is_tensor || tensor_count == count);  // no tensor after a scalar
       tensor_count += is_tensor ? 1 : 0;
       items[count++] = info;
     }

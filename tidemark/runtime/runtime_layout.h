@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where everything of a runtime stands in device memory, as a pure function of its configuration.
+// Where everything of a runtime is in device memory, as a pure function of its configuration.
 // All references inside are offsets and places: the memory means the same wherever it is mapped,
 // so a graph built on the host is uploaded as it is.
 //
@@ -94,7 +94,7 @@ TM_DEVICE constexpr RuntimeLayout lay_out(const RuntimeConfig& config) {
     // Never what a task waits for: as large as all slots with all arguments, and one more for the
     // end that is skipped. Untouched memory costs nothing.
     ring.args_bytes = (std::uint64_t{sizes.task_window} + 1) * kArgsBytesMax *
-                      (config.build == BuildKind::kHostBuild ? 2 : 1);  // with what words stand for
+                      (config.build == BuildKind::kHostBuild ? 2 : 1);  // with what words mean
     ring.args_offset = take(ring.args_bytes);
     ring.deps_offset = take(std::uint64_t{sizes.dep_pool} * sizeof(DepEntry));
     ring.fanin_offset = take(std::uint64_t{sizes.dep_pool} * sizeof(std::uint32_t));

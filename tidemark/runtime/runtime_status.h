@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kStatusTextBytes = 96;
 inline constexpr std::uint32_t kSiteFilesMax = 8;
 inline constexpr std::uint32_t kStatusKernelBytes = 32;
 
-// Writer: the unit. 128 bytes: a line of its own also where lines come in pairs.
+// Writer: the unit. 128 bytes: a line of its own even where lines come in pairs.
 struct alignas(128) UnitProgress {
   SharedWord<UnitState> state;
   SharedWord<std::uint32_t> kernel;       // of the task

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One live task: what it is, who must finish before it, and who waits for it. Fields stand by
+// One live task: what it is, who must finish before it, and who waits for it. Fields are grouped by
 // their writer.
 #pragma once
 
@@ -50,17 +50,17 @@ struct alignas(64) TaskSlot {
   std::uint32_t fanin_count;
   std::uint32_t fanin_spill;  // place of the first entry beyond the inline ones
 
-  std::uint64_t info_offset;  // tensors that raw words stand for, where the program says so
+  std::uint64_t info_offset;  // tensors that raw words mean, where the program says so
   std::uint64_t dump_marks;   // bit per argument, tensors first: dump() was said of it
   std::uint16_t info_count;
   std::uint8_t raw_words;  // its arguments are words; what they mean only the program knows
 
   // Orchestrator only.
-  std::uint64_t heap_mark, dep_mark, fanin_mark;  // heads behind this task
+  std::uint64_t heap_mark, dep_mark, fanin_mark;  // heads after this task
   std::uint64_t seen_by;      // the submit that has this task among its producers
   std::uint64_t waited_by;    // the submit that waits for it
   std::uint32_t fanin_place;  // in the list of that submit
-  std::uint32_t told_arg;     // the last argument for which the edge was told
+  std::uint32_t told_arg;     // the last argument for which the edge was reported
   std::uint32_t scope_serial;
   std::uint32_t scope_depth;
   std::uint32_t retained;        // consumers of its memory

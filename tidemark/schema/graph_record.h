@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The task graph as it is built: one record per task, one or more per tensor argument, one per
 // dependency. Four kinds of record share one stream and one size. A task's arguments follow it
-// without a gap in the numbers; an edge names both its ends and may stand before its consumer.
+// without a gap in the numbers; an edge names both its ends and may come before its consumer.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ struct Bfloat16 {
 
   TM_DEVICE static constexpr Bfloat16 from_float(float value) {
     const auto word = __builtin_bit_cast(std::uint32_t, value);
-    if ((word & 0x7FFFFFFFu) > 0x7F800000u)  // a NaN whose payload stood below must not become inf
+    if ((word & 0x7FFFFFFFu) > 0x7F800000u)  // a NaN stays one, whatever its lower bits
       return {static_cast<std::uint16_t>(word >> 16 | 0x0040u)};
     const std::uint32_t round = 0x7FFFu + (word >> 16 & 1);
     return {static_cast<std::uint16_t>((word + round) >> 16)};

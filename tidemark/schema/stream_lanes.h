@@ -67,7 +67,7 @@ TM_DEVICE constexpr UnitLaneInfo info_of(UnitLane lane) {
   return kLanes[static_cast<std::uint32_t>(lane)];
 }
 
-// Lanes stand unit by unit, in the order of the units: orchestrator, schedulers, cores.
+// Lanes are ordered unit by unit, in the order of the units: orchestrator, schedulers, cores.
 class StreamLanes {
  public:
   TM_DEVICE constexpr StreamLanes(const StreamSelection& streams, const UnitCounts& units)

@@ -9,7 +9,7 @@ namespace tidemark {
 enum class ViewOverlap : std::uint8_t {
   kNone,
   kCovered,  // every element of the first is an element of the second
-  kPartial,  // some are, or it cannot be told
+  kPartial,  // some are, or it is not known
 };
 
 }  // namespace tidemark

@@ -18,8 +18,8 @@ std::uint64_t next_power_of_two(std::uint64_t value) {
 }
 
 // Everything known of an error, as words.
-struct Told {
-  explicit Told(const LatchedErrorOf<PlainWord>& error)
+struct Latched {
+  explicit Latched(const LatchedErrorOf<PlainWord>& error)
       : code(error.code),
         resource(error.resource),
         ring(std::min(error.ring, kRingCount - 1)),
@@ -49,118 +49,123 @@ struct Told {
   std::string kernel, text, scope_site, scope, submit;
 };
 
-std::string setting(const Told& told, std::uint64_t value) {
-  return fmt::format("{} {}", resource_flag(told.resource), value);
+std::string setting(const Latched& latched, std::uint64_t value) {
+  return fmt::format("{} {}", resource_flag(latched.resource), value);
 }
 
-std::string deadlock_message(const Told& told, const std::string& what) {
+std::string deadlock_message(const Latched& latched, const std::string& what) {
   return fmt::format(
       "proven deadlock: {} of ring {} is full ({} of {}) and {} cannot be left before task {} ({}) "
       "is submitted at {}",
-      what, told.ring, told.used, told.capacity, told.scope, told.task, told.kernel, told.submit);
+      what, latched.ring, latched.used, latched.capacity, latched.scope, latched.task,
+      latched.kernel, latched.submit);
 }
 
-RunError describe_deadlock(const Told& told, const RuntimeConfig& config) {
+RunError describe_deadlock(const Latched& latched, const RuntimeConfig& config) {
   RunError error;
   const bool host_build = config.build == BuildKind::kHostBuild;
-  const std::string what{to_text(told.resource)};
-  switch (told.code) {
+  const std::string what{to_text(latched.resource)};
+  switch (latched.code) {
     case ErrorCode::kScopeDeadlock:
       error.message = fmt::format(
           "proven deadlock: {} alone holds all {} usable slots of ring {}'s task window ({}); task "
           "{} ({}) at {} can never get one",
-          told.scope, told.capacity - 1, told.ring, told.capacity, told.task, told.kernel,
-          told.submit);
+          latched.scope, latched.capacity - 1, latched.ring, latched.capacity, latched.task,
+          latched.kernel, latched.submit);
       break;
     case ErrorCode::kTensormapOverflow:
       error.message = fmt::format(
           "the tensor map is full ({} of {}) and no entry can be freed: its tasks belong to scopes "
           "that are still open; task {} ({}) at {} in {} needs another",
-          told.used, told.capacity, told.task, told.kernel, told.submit, told.scope);
+          latched.used, latched.capacity, latched.task, latched.kernel, latched.submit,
+          latched.scope);
       break;
     case ErrorCode::kHeapRingDeadlock:
-      error.message = deadlock_message(told, "the heap") +
-                      fmt::format("; it asks for {} bytes more", told.requested);
+      error.message = deadlock_message(latched, "the heap") +
+                      fmt::format("; it asks for {} bytes more", latched.requested);
       break;
     default:
-      error.message = deadlock_message(told, "the " + what);
+      error.message = deadlock_message(latched, "the " + what);
   }
   if (host_build)
     error.message += "; host_build_graph keeps the whole graph and gives nothing back";
-  const std::uint64_t wanted = told.resource == Resource::kHeap
-                                   ? std::max(told.capacity * 2, told.used + told.requested * 2)
-                                   : next_power_of_two(std::max(told.capacity, told.used));
+  const std::uint64_t wanted =
+      latched.resource == Resource::kHeap
+          ? std::max(latched.capacity * 2, latched.used + latched.requested * 2)
+          : next_power_of_two(std::max(latched.capacity, latched.used));
   error.hint =
-      fmt::format("{} gives twice the room; or close the scope earlier", setting(told, wanted));
-  error.culprit = Culprit{.scope = told.scope_site,
-                          .ring = told.ring,
+      fmt::format("{} gives twice the room; or close the scope earlier", setting(latched, wanted));
+  error.culprit = Culprit{.scope = latched.scope_site,
+                          .ring = latched.ring,
                           .resource = what,
-                          .used = told.used,
-                          .capacity = told.capacity,
-                          .setting = setting(told, wanted)};
+                          .used = latched.used,
+                          .capacity = latched.capacity,
+                          .setting = setting(latched, wanted)};
   return error;
 }
 
-RunError describe_invalid_args(const Told& told, const RuntimeConfig&) {
+RunError describe_invalid_args(const Latched& latched, const RuntimeConfig&) {
   RunError error;
   const std::string where =
-      told.arg == kNoArg ? std::string() : fmt::format(", argument {}", told.arg);
+      latched.arg == kNoArg ? std::string() : fmt::format(", argument {}", latched.arg);
   error.message = fmt::format("submit of {}{} at {} in {}: {}",
-                              told.kernel.empty() ? "a task" : "kernel '" + told.kernel + "'",
-                              where, told.submit, told.scope, told.text);
+                              latched.kernel.empty() ? "a task" : "kernel '" + latched.kernel + "'",
+                              where, latched.submit, latched.scope, latched.text);
   error.hint = "compare the call with the kernel's kInfo";
   return error;
 }
 
-RunError describe(const Told& told, const RuntimeConfig& config) {
+RunError describe(const Latched& latched, const RuntimeConfig& config) {
   RunError error;
-  switch (told.code) {
+  switch (latched.code) {
     case ErrorCode::kScopeDeadlock:
     case ErrorCode::kHeapRingDeadlock:
     case ErrorCode::kFlowControlDeadlock:
     case ErrorCode::kDepPoolOverflow:
     case ErrorCode::kTensormapOverflow:
-      error = describe_deadlock(told, config);
+      error = describe_deadlock(latched, config);
       break;
     case ErrorCode::kInvalidArgs:
-      error = describe_invalid_args(told, config);
+      error = describe_invalid_args(latched, config);
       break;
     case ErrorCode::kRequestTooLarge:
       error.message = fmt::format(
           "task {} ({}) at {} asks for {} bytes of outputs; the heap of ring {} has {} bytes and "
           "could never hold them",
-          told.task, told.kernel, told.submit, told.requested, told.ring, told.capacity);
-      error.hint = setting(told, round_up(told.requested, std::uint64_t{1} << 20));
+          latched.task, latched.kernel, latched.submit, latched.requested, latched.ring,
+          latched.capacity);
+      error.hint = setting(latched, round_up(latched.requested, std::uint64_t{1} << 20));
       break;
     case ErrorCode::kSyncStartInvalid:
       error.message =
           fmt::format("{} at {} wants {} blocks to start together; the device has {} such cores",
-                      told.kernel, told.submit, told.requested, told.capacity);
+                      latched.kernel, latched.submit, latched.requested, latched.capacity);
       error.hint = "fewer blocks, or a platform with more clusters";
       break;
     case ErrorCode::kTensorWaitTimeout:
       error.message =
-          fmt::format("the orchestration waited too long for an element at {}{}", told.submit,
-                      told.has_task ? " of what task " + told.task + " writes" : "");
+          fmt::format("the orchestration waited too long for an element at {}{}", latched.submit,
+                      latched.has_task ? " of what task " + latched.task + " writes" : "");
       error.hint = "raise --scheduler-timeout-ms if the task is only slow";
       break;
     case ErrorCode::kExplicitOrchFatal:
-      error.message = fmt::format("the orchestration gave up at {}: {}", told.submit, told.text);
+      error.message =
+          fmt::format("the orchestration gave up at {}: {}", latched.submit, latched.text);
       error.hint = "the program itself reported this; see its source";
       break;
     case ErrorCode::kScopeDepthExceeded:
-      error.message =
-          fmt::format("the scope at {} would be nested deeper than {}", told.submit, told.capacity);
+      error.message = fmt::format("the scope at {} would be nested deeper than {}", latched.submit,
+                                  latched.capacity);
       error.hint = "close scopes before opening more";
       break;
     default:
       error.message =
-          fmt::format("the runtime stopped with code {}", static_cast<std::uint32_t>(told.code));
+          fmt::format("the runtime stopped with code {}", static_cast<std::uint32_t>(latched.code));
       error.hint = "unknown code: the region may be damaged";
   }
-  error.code = static_cast<std::uint32_t>(told.code);
-  error.name = std::string(to_text(told.code));
-  error.error_class = told.resource == Resource::kNone ? "" : to_text(told.resource);
+  error.code = static_cast<std::uint32_t>(latched.code);
+  error.name = std::string(to_text(latched.code));
+  error.error_class = latched.resource == Resource::kNone ? "" : to_text(latched.resource);
   return error;
 }
 
@@ -192,20 +197,20 @@ void report_tasks(const RegionPort& port, const RegionLayout& layout, RunReport&
 std::optional<RunError> read_runtime_error(const RegionPort& port, const RegionLayout& layout,
                                            const RuntimeConfig& config) {
   const StatusImage image = read_status(port, layout);
-  const Told told(image.error);
-  if (told.code == ErrorCode::kNone || told.code == ErrorCode::kAborted) return std::nullopt;
-  return describe(told, config);
+  const Latched latched(image.error);
+  if (latched.code == ErrorCode::kNone || latched.code == ErrorCode::kAborted) return std::nullopt;
+  return describe(latched, config);
 }
 
 std::optional<RunError> read_backpressure(const RegionPort& port, const RegionLayout& layout,
                                           const RuntimeConfig&) {
   const StatusImage status = read_status(port, layout);
-  const auto& told = status.backpressure;
+  const auto& latched = status.backpressure;
   const std::uint64_t begin = status.begin_ticks, end = status.end_ticks;
   if (end <= begin) return std::nullopt;
-  const double share = static_cast<double>(told.ticks) / static_cast<double>(end - begin);
+  const double share = static_cast<double>(latched.ticks) / static_cast<double>(end - begin);
   if (share < kBackpressureShare) return std::nullopt;
-  const Resource resource = told.resource;
+  const Resource resource = latched.resource;
   RunError warning{.code = static_cast<std::uint32_t>(ErrorCode::kRingBufferBackpressure),
                    .name = std::string(to_text(ErrorCode::kRingBufferBackpressure)),
                    .error_class = "warning",
@@ -214,8 +219,8 @@ std::optional<RunError> read_backpressure(const RegionPort& port, const RegionLa
   warning.message = fmt::format(
       "the orchestrator was held back for {:.0f} % of the run, longest by the {} of ring {} in the "
       "scope at {}:{}",
-      share * 100, to_text(resource), std::min(told.ring, kRingCount - 1),
-      status_text(told.scope_file), told.scope_line);
+      share * 100, to_text(resource), std::min(latched.ring, kRingCount - 1),
+      status_text(latched.scope_file), latched.scope_line);
   warning.hint = fmt::format("a larger {} lets it run ahead; not needed if the cores are busy",
                              resource_flag(resource));
   return warning;

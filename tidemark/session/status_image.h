@@ -18,7 +18,7 @@ static_assert(sizeof(StatusImage) == sizeof(RuntimeStatus) && sizeof(StatusImage
 inline StatusImage read_status(const RegionPort& port, const RegionLayout& layout) {
   StatusImage image{};
   if (layout.shape.status_bytes >= sizeof(RuntimeStatus))
-    // pairs with [error told] and [crash noted]
+    // pairs with [error latched] and [crash noted]
     port.read(layout.status_offset, &image, sizeof(image));
   return image;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Test support: a run directory whose records are given one by one, without a device. Records may
-// be lost on purpose; the capture then tells of the loss as a recorder does.
+// be lost on purpose; the capture then shows the loss as a recorder does.
 #pragma once
 
 #include <vector>

@@ -20,7 +20,7 @@ struct NpyBytes {
   std::vector<unsigned char> data;
 };
 
-// Reads the header as Python does: {'key': value, ...}, a comma may stand at the end.
+// Reads the header as Python does: {'key': value, ...}, a comma may be at the end.
 class NpyHeader {
  public:
   explicit NpyHeader(const std::string& text) : text_(text) {}

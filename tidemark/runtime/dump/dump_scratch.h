@@ -28,7 +28,7 @@ class DumpScratch {
     if (piece != 0) word(piece - 1).store_release(0);  // [piece freed]
   }
   TM_DEVICE std::uint64_t bytes() const { return memory_.layout().scratch_bytes; }
-  // Where in device memory a piece stands.
+  // Where in device memory a piece is.
   TM_DEVICE std::uint64_t offset(std::uint32_t piece) const {
     return memory_.layout().scratch_offset + (piece - 1) * memory_.layout().scratch_bytes;
   }

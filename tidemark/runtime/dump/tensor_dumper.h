@@ -112,7 +112,7 @@ class TensorDumper {
   }
 
   // What a task is about to overwrite, where only its results can say whether that matters: copied
-  // away before the kernel, and written behind it. The time stands in front of the copies.
+  // away before the kernel, and written after it. The time is in front of the copies.
   static constexpr std::uint64_t kNotKept = ~std::uint64_t{0};
   static constexpr std::uint64_t kKeptBegin = 64;
 
@@ -123,7 +123,7 @@ class TensorDumper {
     return rule != nullptr && rule->when != DumpWhen::kAlways && wants_payload(slot, arg) &&
            wants_entry(slot, arg);
   }
-  // Where in the scratch memory a copy stands, or would stand: the same before and after.
+  // Where in the scratch memory a copy is, or would be: the same before and after.
   TM_DEVICE std::uint64_t kept_at(const TaskSlot& slot, const Arguments& args,
                                   std::uint32_t wanted) const {
     std::uint64_t at = kKeptBegin;

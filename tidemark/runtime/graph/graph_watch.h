@@ -31,7 +31,7 @@ struct NoWatch {
   // Written down and connected; nobody else knows of it yet.
   TM_DEVICE void submitted(const TaskSlot&) {}
   TM_DEVICE void described(const RuntimeMemory&, const TaskSlot&, const TaskPlan&) {}
-  // What the raw words of a task stand for was said afterwards.
+  // What the raw words of a task mean was said afterwards.
   TM_DEVICE void informed(const RuntimeMemory&, const TaskSlot&) {}
   template <class Rings>
   TM_DEVICE void submit_ends(TaskId, Rings&) {}
@@ -43,11 +43,11 @@ struct NoWatch {
   // Something was taken; `used` includes it.
   TM_DEVICE void took(Resource, std::uint32_t, std::uint64_t, std::uint64_t = 1) {}
   TM_DEVICE NoEvents recorder() { return {}; }
-  // The orchestration is over; nothing is told any more.
+  // The orchestration is over; no more calls follow.
   TM_DEVICE void ended() {}
 };
 
-struct AnyRings;  // stands for the orchestrator's rings, which know their watch
+struct AnyRings;  // in place of the orchestrator's rings, which know their watch
 
 template <class Watch>
 concept GraphWatch = requires(Watch& watch, const GraphEdge& edge, const TaskSlot& slot,

@@ -22,7 +22,7 @@ class HeapRing {
   struct Allocation {
     Answer answer = Answer::kFull;
     std::uint64_t offset = 0;  // from the beginning of the ring's memory
-    std::uint64_t mark = 0;    // the head behind it: what free_up_to takes
+    std::uint64_t mark = 0;    // the head after it: what free_up_to takes
   };
 
   // kFull: there is no room now. kTooLarge: there never will be. Also nothing has a place of its

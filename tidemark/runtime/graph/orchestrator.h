@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an orchestration is written against: scopes, submits, tensors. One core for the three ways
 // to build a graph (build_strategy.h). After an error every call does nothing and returns an empty
-// result; the error stands in the latch.
+// result; the error is in the latch.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +67,7 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
   }
 
   // host_build_graph: a task whose arguments are raw words (Args::scalar), with explicit edges.
-  // What the words stand for may be said besides; a task without it runs all the same.
+  // What the words mean may be said besides; a task without it runs all the same.
   template <class Kernel, class GivenArgs>
   TM_DEVICE Submitted add_task(GivenArgs&& args, Site site = Site::here()) {
     return add_task_with_tensor_info<Kernel>(args, nullptr, 0, site);

@@ -56,7 +56,7 @@ class ProducerSet {
     tell_complete(task.id, edge);
     return true;
   }
-  // An edge between two tasks that stand in the graph already.
+  // An edge between two tasks that are in the graph already.
   TM_DEVICE bool add_late(const TaskHandle& task) {
     const SlotRef producer = slot_of(task.id);
     TaskSlot& slot = memory_.slot(producer);
@@ -88,7 +88,7 @@ class ProducerSet {
         tell_retired(entry, edge);
       else if (!add({entry.slot}, entry.task, false, edge))
         return false;
-      // A wait for space has taken entries away, perhaps the next one: what was told stays told.
+      // A wait for space has taken entries away, perhaps the next one: what was reported stays so.
       if (map.freed_count() != freed) link = map.first_of(view.buffer);
     }
     return true;
@@ -119,7 +119,7 @@ class ProducerSet {
       slot.told_arg = edge.arg;
       edge.producer = id;
       edge.consumer = slot_.id;
-      // alone: only told; wire() looks again
+      // alone: only reported; wire() looks again
       edge.satisfied = slot.waiters.load_acquire() == kListClosed;
       watch_.edge(edge);
     }
@@ -187,11 +187,11 @@ class ProducerSet {
     return true;
   }
 
-  // Its slot is somebody else's by now; only the edge is told.
+  // Its slot is somebody else's by now; only the edge is reported.
   TM_DEVICE void tell_retired(const MapEntry& entry, GraphEdge edge) {
     const TaskSlot& slot = memory_.slot({entry.slot});
     if (slot.id == entry.task && slot.waited_by == serial_ && slot.told_arg == edge.arg)
-      return;  // told before it retired, a moment ago
+      return;  // reported before it retired, a moment ago
     for (std::uint32_t i = 0; i < retired_told_; ++i)
       if (retired_[i].id == entry.task && retired_[i].arg == edge.arg) return;
     if (!note_told(entry.task, edge.arg) && has_earlier_entry(entry, edge)) return;
@@ -214,7 +214,7 @@ class ProducerSet {
       if (retired_[i].id == id) return true;
     return false;
   }
-  // Another entry of the task was met before this one: that has told the edge.
+  // Another entry of the task was met before this one: that has reported the edge.
   TM_DEVICE bool has_earlier_entry(const MapEntry& entry, const GraphEdge& edge) const {
     TensorMap& map = rings_.map();
     const StoredTensor& tensor = memory_.tensors(slot_)[edge.arg];

@@ -24,7 +24,7 @@ namespace tidemark {
 class ArgRing {
  public:
   TM_DEVICE explicit ArgRing(std::uint64_t bytes) : bytes_(bytes) {}
-  // The offset of `bytes` in a row; `mark` is the position behind them.
+  // The offset of `bytes` in a row.
   TM_DEVICE std::uint64_t take(std::uint64_t bytes) {
     const std::uint64_t left = bytes_ - head_ % bytes_;
     if (left < bytes) head_ += left;
@@ -82,8 +82,8 @@ class RingSet {
   TM_DEVICE ErrorLatch& latch() { return latch_; }
   TM_DEVICE UnitLine& line() { return line_; }
 
-  // The place of a source file in the status's list, for who reads a slot without its program; the
-  // last place stands for all that came too late.
+  // The place of a source file in the status's list, for readers without the program; the
+  // last place is for all that came too late.
   TM_DEVICE std::uint32_t file_number(const char* file) {
     if (file == last_file_) return last_file_number_;
     last_file_ = file;
@@ -153,18 +153,18 @@ class RingSet {
     return true;
   }
 
-  // Places of the ring's state in the status, for who watches.
+  // The ring's state in the status, for watchdogs and for 'tidemark top'.
   TM_DEVICE void tell(std::uint32_t index) {
     const Ring& ring = rings_[index];
-    RingStatus& told = status_->rings[index];
-    told.head.store_relaxed(ring.window.head());
-    told.tail.store_relaxed(ring.window.tail());
-    told.heap_head.store_relaxed(ring.heap.head());
-    told.heap_tail.store_relaxed(ring.heap.tail());
-    told.dep_head.store_relaxed(ring.deps.head());
-    told.dep_tail.store_relaxed(ring.deps.tail());
-    told.fanin_head.store_relaxed(ring.fanin.head());
-    told.fanin_tail.store_relaxed(ring.fanin.tail());
+    RingStatus& shown = status_->rings[index];
+    shown.head.store_relaxed(ring.window.head());
+    shown.tail.store_relaxed(ring.window.tail());
+    shown.heap_head.store_relaxed(ring.heap.head());
+    shown.heap_tail.store_relaxed(ring.heap.tail());
+    shown.dep_head.store_relaxed(ring.deps.head());
+    shown.dep_tail.store_relaxed(ring.deps.tail());
+    shown.fanin_head.store_relaxed(ring.fanin.head());
+    shown.fanin_tail.store_relaxed(ring.fanin.tail());
   }
 
   TM_DEVICE SlotRef ref_of(std::uint32_t ring, std::uint64_t number) const {
@@ -221,7 +221,7 @@ class RingSet {
   }
 
  private:
-  // The tail stands before a task whose scope only the blocked orchestrator could close.
+  // The tail is at a task whose scope only the blocked orchestrator could close.
   TM_DEVICE bool tail_is_stuck(std::uint32_t index) const {
     const TaskWindow& window = rings_[index].window;
     if (window.live_count() == 0) return true;
@@ -276,15 +276,15 @@ class RingSet {
   }
 
   TM_DEVICE void note_wait(const SpaceRequest& request, std::uint64_t ticks) {
-    BackpressureStatus& told = status_->backpressure;
-    told.ticks.store_relaxed(told.ticks.load_own() + ticks);
-    told.waits.store_relaxed(told.waits.load_own() + 1);
-    if (ticks <= told.longest_ticks.load_own()) return;
-    told.longest_ticks.store_relaxed(ticks);
-    told.ring.store_relaxed(request.ring);
-    told.resource.store_relaxed(request.resource);
-    told.scope_line.store_relaxed(scopes_.site().line);
-    ErrorLatch::copy_text(told.scope_file, scopes_.site().file);
+    BackpressureStatus& shown = status_->backpressure;
+    shown.ticks.store_relaxed(shown.ticks.load_own() + ticks);
+    shown.waits.store_relaxed(shown.waits.load_own() + 1);
+    if (ticks <= shown.longest_ticks.load_own()) return;
+    shown.longest_ticks.store_relaxed(ticks);
+    shown.ring.store_relaxed(request.ring);
+    shown.resource.store_relaxed(request.resource);
+    shown.scope_line.store_relaxed(scopes_.site().line);
+    ErrorLatch::copy_text(shown.scope_file, scopes_.site().file);
   }
 
   RuntimeMemory memory_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in the user's source a scope or a submit stands.
+// Where in the user's source a scope or a submit is.
 #pragma once
 
 #include <cstdint>

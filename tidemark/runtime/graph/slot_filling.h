@@ -34,7 +34,7 @@ TM_DEVICE inline std::uint64_t args_bytes(const Args& args) {
   return args.tensor_count() * sizeof(StoredTensor) + args.scalar_count() * sizeof(StoredScalar);
 }
 
-// Outputs get their memory, one behind the other.
+// Outputs get their memory, one after the other.
 TM_DEVICE inline void store_args(const RuntimeMemory& memory, const TaskSlot& slot, Args& args,
                                  std::uint64_t memory_offset, const ScopeMark& scope) {
   StoredTensor* stored = memory.tensors(slot);

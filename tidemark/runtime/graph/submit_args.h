@@ -18,7 +18,7 @@ namespace tidemark {
 inline constexpr std::uint32_t kAftersMax = 32;
 inline constexpr std::uint32_t kBlocksMax = 1u << 30;
 
-// What a raw word of a task stands for.
+// What a raw word of a task means.
 struct TensorInfo {
   TensorRef tensor;
   Access access = Access::kInput;

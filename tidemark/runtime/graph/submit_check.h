@@ -75,7 +75,7 @@ TM_DEVICE constexpr bool shape_is_sane(const TensorShape& shape) {
   return true;
 }
 
-// The end of an output that begins at `bytes`: outputs are aligned, and also nothing has a place.
+// The end of an output that begins at `bytes`: outputs are aligned; an empty one takes one unit.
 // Saturates instead of overflowing: what is too large stays too large.
 TM_DEVICE constexpr std::uint64_t add_output_bytes(std::uint64_t bytes, const TensorView& view) {
   constexpr std::uint64_t kTooLarge = std::uint64_t{1} << 63;

@@ -69,7 +69,7 @@ class TaskSubmitter {
     if (scopes_.empty()) return bad(kNoArg, "submitted outside of every scope");
     if (args.too_many())
       return bad(kNoArg, "more than 32 tensors, 16 scalars or 32 single dependencies");
-    if (args.tensor_behind_scalar()) return bad(kNoArg, "a tensor behind a scalar");
+    if (args.tensor_behind_scalar()) return bad(kNoArg, "a tensor after a scalar");
     if (args.block_count() == 0 || args.block_count() > kBlocksMax)
       return bad(kNoArg, "a task of no blocks, or of more than 2^30");
     std::uint32_t outputs = 0;

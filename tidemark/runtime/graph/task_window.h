@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots of one ring's live tasks. Tasks are numbered as they are made; task n stands in slot
+// The slots of one ring's live tasks. Tasks are numbered as they are made; task n is in slot
 // n & mask until the tail has passed it. One slot stays free, so that full and empty differ.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who wrote which part of a buffer: the entries in which a new task finds the writers (and with
 // --track-war the readers) it must wait for. Used by the orchestrator alone. Entries of one buffer
-// stand in one chain. An entry outlives its task for a while, so that the edge of a later reader
+// are in one chain. An entry outlives its task for a while, so that the edge of a later reader
 // does not depend on how fast the task was; it goes when it is superseded, when its buffer goes,
 // or when room is needed.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a view can be read at all. Views stand in device memory, where a program may have
+// Whether a view can be read at all. Views are in device memory, where a program may have
 // overwritten them, and a program may describe its words wrongly.
 #pragma once
 

@@ -18,7 +18,7 @@ TM_DEVICE void push_ready(const RuntimeMemory& memory, ReadyQueue queue, SlotRef
   });
 }
 
-// Which scheduler is told first that there is something to dispatch; any of them may take it.
+// Which scheduler is woken first when there is something to dispatch; any of them may take it.
 template <UnitEnv Env>
 TM_DEVICE void make_ready(const RuntimeMemory& memory, SlotRef ref, const TaskSlot& slot) {
   const std::uint32_t teller = slot.id.local() % memory.config().scheduler_count;

@@ -36,7 +36,7 @@ class Scheduler {
             region, memory.config().lanes().phases(index), line_.recorder())) {}
 
   // `stopped` says that the host wants the end. Returns when all tasks are complete or the run is
-  // ending; then the cores have been told to leave.
+  // ending; then the cores have been asked to leave.
   template <class Stopped>
   TM_DEVICE void run(const Stopped& stopped) {
     line_.enter(UnitState::kBusy, Env::now_ticks());
