@@ -25,6 +25,10 @@ function(tidemark_test_optimisation label out)
   if(NOT label MATCHES "^(transport|record|runtime|collect|workloads|programs)$")
     set(level "$<$<CONFIG:Release>:-O1>")
   endif()
+  # Whole runs in processes of their own: the test itself does little.
+  if(label MATCHES "^(system|approved|perfetto)$")
+    set(level "$<$<CONFIG:Release>:-O0>")
+  endif()
   # With ASan's and UBSan's checks in a test, optimising it takes longer than running it.
   if(TIDEMARK_SANITIZE MATCHES "address")
     set(level -O0)
