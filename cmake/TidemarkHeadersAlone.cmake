@@ -2,7 +2,7 @@
 # tidemark_headers_alone: every header is compiled as the only include of a generated source, but
 # for those whose own source includes them first: that says the same. With TIDEMARK_UNITY the
 # standard library is precompiled for it, which takes a third of the time and does not see that a
-# standard header is missing; './dev campaign' does without.
+# standard header is missing; './dev campaign' compiles without batches.
 
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
   "${PROJECT_SOURCE_DIR}/tidemark/*.h" "${PROJECT_SOURCE_DIR}/workloads/*.h")
@@ -24,7 +24,7 @@ if(alone_sources)
   tidemark_warnings(tidemark_headers_alone)
   # Only the front end matters here.
   target_compile_options(tidemark_headers_alone PRIVATE -O0)
-  if(TIDEMARK_UNITY AND NOT TIDEMARK_HEADERS_STRICTLY_ALONE)
+  if(TIDEMARK_UNITY)
     target_precompile_headers(tidemark_headers_alone PRIVATE <algorithm> <atomic> <filesystem> <map>
       <memory> <string> <thread> <vector> <fmt/format.h>)
   endif()

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "tidemark/base/human_text.h"
 #include "tidemark/base/nearest_name.h"
 #include "tidemark/run/task_text.h"
 #include "tidemark/schema/access.h"

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 
+#include "tidemark/base/human_text.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/fault_options.h"
 #include "tidemark/cli/file_mode_option.h"

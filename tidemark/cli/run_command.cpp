@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "tidemark/base/human_text.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/file_mode_option.h"
 #include "tidemark/cli/run_options.h"

@@ -2,6 +2,7 @@
 #include "tidemark/cli/terminal.h"
 
 #include <cstdio>
+#include <utility>
 
 namespace tidemark::cli {
 namespace {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tidemark/ledger/page_content.h"
 #include "tidemark/schema/ticks48.h"
 
 namespace tidemark {

@@ -9,6 +9,7 @@
 #include "tidemark/runtime/runtime_layout.h"
 #include "tidemark/runtime/tensor/tensor_stats.h"
 #include "tidemark/runtime/tensor/view_bounds.h"
+#include "tidemark/session/host_watchdog.h"
 #include "tidemark/session/read_view.h"
 #include "tidemark/session/status_image.h"
 
