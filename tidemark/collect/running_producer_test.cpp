@@ -146,7 +146,7 @@ TEST_P(KeepLast, ClosesWhileItsPagesAreReopened) {
     if (testing::Test::HasFailure()) FAIL() << "round " << round;
   }
   expect_met(reopened_, 20, "pages changed under the reader");
-  EXPECT_GE(pages_, rounds());
+  EXPECT_GE(pages_, rounds() / 2);  // a page may be reopened in every look
   RecordProperty("rounds", std::to_string(round));
 }
 INSTANTIATE_TEST_SUITE_P(Lanes, KeepLast,
