@@ -42,6 +42,7 @@ function check_include(included, used) {
   }
   used = room_of(included)
   if (room == "" || used == "" || used == room) return
+  if (is_product(file)) met[room, used] = 1
   if (!(used in rank)) {
     violation(FNR, "includes " included ", and " used " is not in cmake/rooms.txt")
   } else if (rank[used] >= rank[room]) {
@@ -54,6 +55,7 @@ function check_include(included, used) {
 function begin_file(name) {
   file = FILENAME
   room = room_of(file)
+  if (is_product(file)) has_sources[room] = 1
   in_comment = 0
   has_pragma_once = 0
   may_test_cuda = file ~ /^tidemark\/(base\/host_device|transport\/shared_word)\.h$/
@@ -132,8 +134,19 @@ FNR == 1 {
   }
 }
 
+# What a room says that it USES, it includes.
+function check_declarations(pair, parts) {
+  for (pair in declared) {
+    split(pair, parts, SUBSEP)
+    if ((pair in met) || !(parts[1] in has_sources)) continue
+    file = (parts[1] == "workloads" ? "" : "tidemark/") parts[1] "/CMakeLists.txt"
+    violation(1, parts[1] " says that it USES " parts[2] " and includes nothing of it")
+  }
+}
+
 END {
   end_file()
   check_device_headers()
+  check_declarations()
   if (violation_count) exit 1
 }
