@@ -274,12 +274,19 @@ TEST_F(Neighbours, AChildOfAForkTakesNothingFromTheRecordingOfItsParent) {
 
 TEST_F(Neighbours, AChildOfAForkDoesNotHoldTheLocksOfItsParent) {
   auto recording = Recording::start({.output_dir = path("a"), .sync = false}).value();
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
+    ::close(ends[1]);  // says that it runs: on a busy machine it may begin much later
     ::pause();
     ::_exit(0);
   }
+  ::close(ends[1]);
+  char none = 0;
+  EXPECT_EQ(::read(ends[0], &none, 1), 0);
+  ::close(ends[0]);
   EXPECT_TRUE(is_being_written(path("a/capture.tide")));
   EXPECT_TRUE(recording->finish());
   recording.reset();
