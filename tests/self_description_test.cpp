@@ -4,6 +4,8 @@
 // field by field.
 #include <bit>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 #include "tests/plain_capture.h"
 #include "tests/streams_fixture.h"
@@ -264,6 +266,19 @@ TEST_F(SelfDescription, IsEnoughToReadEveryKindOfRecord) {
   for (const auto& stream : kStreams)
     for (const auto& kind : stream.kinds) wanted.insert(std::string(stream.name) + "." + kind.name);
   EXPECT_EQ(seen_, wanted) << "the runs above have every kind";
+}
+
+// The tables of kinds are for people; they say what the registry says.
+TEST(FormatTables, NameEveryFieldOfEveryKindWithItsTypeAndOffset) {
+  std::ifstream file(kFormatFile);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  for (const auto& stream : kStreams)
+    for (const auto& kind : stream.kinds)
+      for (const auto& field : kind.fields) {
+        const auto row =
+            fmt::format("\n| {} | {} | `{}` |", field.offset, to_text(field.type), field.name);
+        EXPECT_NE(text.find(row), std::string::npos) << stream.name << "." << kind.name << row;
+      }
 }
 
 }  // namespace
