@@ -153,7 +153,7 @@ int run_campaign(const Options& options) {
   print_row("all", total);
   Floors floors;
   floors.expect("faults fired in the emptiest cell", emptiest, options.per_cell);
-  floors.expect("recoveries cut by a second fault", total.recover_fired, total.recover_faults / 2);
+  floors.expect("recoveries cut by a second fault", total.recover_fired, total.recover_faults / 3);
   floors.expect("overwritten in keep-last cells", kept.overwritten, kept.fired * 3);
   floors.expect("records and frames cut at page switches", cut.incomplete, cut.fired / 5);
   std::error_code code;
