@@ -21,6 +21,7 @@ class Submitted {
   TM_DEVICE TensorRef output(std::uint32_t index) const {
     return index < output_count_ ? outputs_[index] : TensorRef{};
   }
+  // NOLINTNEXTLINE(google-explicit-constructor): a submit is given where its task is asked for
   TM_DEVICE operator TaskHandle() const { return task; }
   TM_DEVICE void add_output(const TensorRef& ref) {
     TM_CHECK(output_count_ < kOutputsMax);

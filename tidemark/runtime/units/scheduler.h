@@ -65,7 +65,10 @@ class Scheduler {
  private:
   // One round. True: there was something to do.
   TM_DEVICE bool work() {
-    if (!phases_.enabled()) return observe() | dispatch();
+    if (!phases_.enabled()) {
+      const bool seen = observe();
+      return dispatch() || seen;
+    }
     const std::uint64_t begin_ticks = Env::now_ticks();
     const bool seen = observe();
     const std::uint64_t seen_ticks = seen ? Env::now_ticks() : begin_ticks;
@@ -74,7 +77,7 @@ class Scheduler {
     const bool given = dispatch();
     if (given) tell(PhaseKind::kDispatch, seen_ticks, Env::now_ticks(), given_);
     given_ = 0;
-    return seen | given;
+    return seen || given;
   }
   TM_DEVICE void tell(PhaseKind kind, std::uint64_t begin_ticks, std::uint64_t end_ticks,
                       std::uint32_t processed) {
