@@ -125,7 +125,7 @@ class Machine {
   void run() {
     current_run = &run_;
     if (layout_.config.build == BuildKind::kHostBuild)
-      orchestrate_here<Workload, HostBuild>(memory(), &status(), *watch_);
+      orchestrate_here<Workload>(memory(), &status(), *watch_);
     run_sim_units<Workload>(memory(), &status(), *watch_, [&] { return run_.too_late(); });
     current_run = nullptr;
   }

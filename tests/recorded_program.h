@@ -167,7 +167,7 @@ class RecordedRun {
     return build_on_host(device, layout, data_,
                          [&](const RuntimeMemory& memory, RuntimeStatus* status) {
                            NotingWatch watch(region, memory, notes_);
-                           orchestrate_here<Workload, HostBuild>(memory, status, watch);
+                           orchestrate_here<Workload>(memory, status, watch);
                          });
   }
 

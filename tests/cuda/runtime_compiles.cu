@@ -9,12 +9,12 @@
 
 namespace tidemark {
 
-template <class Workload, class Strategy>
+template <class Workload>
 __device__ void orchestrate(const RuntimeMemory& memory, RuntimeStatus* status,
                             const RegionView* region) {
   RecordingWatch<CudaUnitEnv> watch(region, memory.config());
-  Orchestrator<typename Workload::Kernels, CudaUnitEnv, Strategy, RecordingWatch<CudaUnitEnv>>
-      orchestrator(memory, status, watch);
+  Orchestrator<typename Workload::Kernels, CudaUnitEnv, RecordingWatch<CudaUnitEnv>> orchestrator(
+      memory, status, watch);
   orchestrator.run([&](auto& orch) { Workload::orchestrate(orch, memory.control().entry); });
 }
 
@@ -26,7 +26,7 @@ __global__ void run_units(void* base, const __grid_constant__ RuntimeLayout layo
   const UnitCounts units = layout.config.units();
   if (blockIdx.x == 0) {
     if (threadIdx.x != 0) return;
-    orchestrate<Workload, TensorMapBuild>(memory, status, &region);
+    orchestrate<Workload>(memory, status, &region);
   } else if (blockIdx.x <= units.schedulers) {
     if (threadIdx.x != 0) return;
     Scheduler<CudaUnitEnv>(memory, status, blockIdx.x - 1, &region).run([&] {

@@ -32,7 +32,7 @@ Pen<TaskSpan, SimEnv, NoBarrier>* no_barrier;  // expects: Block, block.barrier
 struct NoEdge {
   void submit_begins() {}
 };
-using Submitter = TaskSubmitter<SimEnv, TensorMapBuild, NoEdge>;  // expects: GraphWatch, watch.edge
+using Submitter = TaskSubmitter<SimEnv, NoEdge>;  // expects: GraphWatch, watch.edge
 
 struct NoInfo {
   template <class B>

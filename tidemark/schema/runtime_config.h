@@ -39,6 +39,10 @@ struct RuntimeConfig {
   TM_DEVICE constexpr std::uint32_t core_count(CoreType type) const {
     return cluster_count * cores_in_cluster(type);
   }
+  // A graph that is built on the host is whole before anything runs, so nothing is given back.
+  TM_DEVICE constexpr bool reclaims() const { return build != BuildKind::kHostBuild; }
+  // Access tags make edges; otherwise they say only what memory is used.
+  TM_DEVICE constexpr bool automatic_edges() const { return build != BuildKind::kExplicit; }
   TM_DEVICE constexpr UnitCounts units() const { return {scheduler_count, core_count()}; }
   TM_DEVICE constexpr StreamLanes lanes() const { return {streams, units()}; }
 };

@@ -32,7 +32,7 @@ void run_on_sim(DeviceContext& context) {
 template <class W, UnitEnv Env>
 void build_graph(const RuntimeMemory& memory, RuntimeStatus* status, const RegionView* region) {
   RecordingWatch<Env> watch(region, memory.config());
-  orchestrate_here<W, HostBuild, Env>(memory, status, watch);
+  orchestrate_here<W, Env>(memory, status, watch);
 }
 
 // Block after block, kernel after kernel.

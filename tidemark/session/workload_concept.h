@@ -22,7 +22,7 @@ concept HasKernels = requires {
 };
 
 template <class W>
-concept Orchestrates = requires(Orchestrator<typename W::Kernels, SimEnv, TensorMapBuild>& orch,
+concept Orchestrates = requires(Orchestrator<typename W::Kernels, SimEnv>& orch,
                                 const EntryArgs& entry) {
   W::orchestrate(orch, entry);
 };

@@ -38,11 +38,10 @@ class BasicSimBlock : public SoloBlock {
 };
 using SimBlock = BasicSimBlock<SimEnv>;
 
-// Builds the graph of a workload with a strategy; on the host or on the device.
-template <class Workload, class Strategy, UnitEnv Env = SimEnv, GraphWatch Watch>
+// Builds the graph of a workload; on the host or on the device.
+template <class Workload, UnitEnv Env = SimEnv, GraphWatch Watch>
 void orchestrate_here(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch) {
-  Orchestrator<typename Workload::Kernels, Env, Strategy, Watch> orchestrator(memory, status,
-                                                                              watch);
+  Orchestrator<typename Workload::Kernels, Env, Watch> orchestrator(memory, status, watch);
   orchestrator.run([&](auto& orch) { Workload::orchestrate(orch, memory.control().entry); });
 }
 
@@ -82,20 +81,12 @@ void run_sim_units(const RuntimeMemory& memory, RuntimeStatus* status, Watch& wa
     });
   await_units(status, config.units());
   sim_unit = 1;
-  switch (config.build) {
-    case BuildKind::kTensorMap:
-      orchestrate_here<Workload, TensorMapBuild, Env>(memory, status, watch);
-      break;
-    case BuildKind::kExplicit:
-      orchestrate_here<Workload, ExplicitBuild, Env>(memory, status, watch);
-      break;
-    case BuildKind::kHostBuild:  // the host has built the graph
-      break;
-  }
+  // Otherwise the host has built the graph.
+  if (config.reclaims()) orchestrate_here<Workload, Env>(memory, status, watch);
   sim_unit = 0;
   for (auto& unit : units) unit.join();
   // alone: one word
-  if (config.build == BuildKind::kHostBuild) status->end_ticks.store_release(SimEnv::now_ticks());
+  if (!config.reclaims()) status->end_ticks.store_release(SimEnv::now_ticks());
 }
 
 }  // namespace tidemark

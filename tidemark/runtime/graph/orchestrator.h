@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an orchestration is written against: scopes, submits, tensors. One core for the three ways
-// to build a graph (build_strategy.h). After an error every call does nothing and returns an empty
+// to build a graph (BuildKind). After an error every call does nothing and returns an empty
 // result; the error is in the latch.
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace tidemark {
 
-template <class Kernels, UnitEnv Env, class Strategy, GraphWatch Watch = NoWatch>
-class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
-  using Core = TaskSubmitter<Env, Strategy, Watch>;
+template <class Kernels, UnitEnv Env, GraphWatch Watch = NoWatch>
+class Orchestrator : public TaskSubmitter<Env, Watch> {
+  using Core = TaskSubmitter<Env, Watch>;
 
  public:
   using Scope = tidemark::Scope<Orchestrator>;
@@ -110,8 +110,7 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
                                .task_id = consumer.id.value,
                                .kernel = "add_successor",
                                .submit = site};
-    ProducerSet<Env, Strategy, Watch>(memory_, rings_, watch_, request, ref, ++serial_)
-        .add_late(producer);
+    ProducerSet<Env, Watch>(memory_, rings_, watch_, request, ref, ++serial_).add_late(producer);
   }
 
   // An element of a tensor, once everything that writes it is complete.
@@ -146,7 +145,7 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
   template <class Orchestration>
   TM_DEVICE void run(const Orchestration& orchestration) {
     build(orchestration);
-    if constexpr (Strategy::kReclaims) wait_until_all_complete();
+    if (memory_.config().reclaims()) wait_until_all_complete();
     leave();
   }
   // Only the graph; somebody else waits.
@@ -155,7 +154,7 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
     status_->begin_ticks.store_relaxed(Env::now_ticks());
     rings_.line().enter(UnitState::kBusy, Env::now_ticks());
     orchestration(*this);
-    if constexpr (!Strategy::kReclaims) release_all();
+    if (!memory_.config().reclaims()) release_all();
     // [graph built]: its last task, and how many there are
     memory_.control().submitted.store_release(submitted_);
     memory_.control().orchestration_done.store_release(1);
@@ -169,7 +168,7 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
     rings_.line().leave(Env::now_ticks());
   }
 
-  TM_DEVICE RingSet<Env, Strategy, Watch>& rings() { return rings_; }
+  TM_DEVICE RingSet<Env, Watch>& rings() { return rings_; }
   TM_DEVICE Watch& watch() { return watch_; }
   // For marks and counters of the program itself.
   TM_DEVICE decltype(auto) recorder() { return watch_.recorder(); }
@@ -209,7 +208,7 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
   }
   TM_DEVICE bool builds_on_host(const char* call, const Site& site) {
     if (failed()) return false;
-    if constexpr (!Strategy::kReclaims) return true;
+    if (!memory_.config().reclaims()) return true;
     refuse({.code = ErrorCode::kInvalidArgs,
             .submit = site,
             .kernel = call,
@@ -243,7 +242,7 @@ class Orchestrator : public TaskSubmitter<Env, Strategy, Watch> {
 
   TM_DEVICE bool wait_until_written(const TensorRef& ref, const Site& site) {
     if (rings_.is_written(ref)) return true;
-    if constexpr (!Strategy::kReclaims) {
+    if (!memory_.config().reclaims()) {
       refuse({.code = ErrorCode::kInvalidArgs,
               .submit = site,
               .text = "value(): a graph built on the host has no values yet"});

@@ -13,10 +13,10 @@
 
 namespace tidemark {
 
-template <UnitEnv Env, class Strategy, GraphWatch Watch>
+template <UnitEnv Env, GraphWatch Watch>
 class ProducerSet {
  public:
-  using Rings = RingSet<Env, Strategy, Watch>;
+  using Rings = RingSet<Env, Watch>;
 
   TM_DEVICE ProducerSet(const RuntimeMemory& memory, Rings& rings, Watch& watch,
                         const SpaceRequest& request, SlotRef consumer, std::uint64_t serial)

@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "tidemark/runtime/error_latch.h"
-#include "tidemark/runtime/graph/build_strategy.h"
 #include "tidemark/runtime/graph/counter_ring.h"
 #include "tidemark/runtime/graph/graph_watch.h"
 #include "tidemark/runtime/graph/heap_ring.h"
@@ -63,7 +62,7 @@ struct SpaceRequest {
   Site submit;
 };
 
-template <UnitEnv Env, class Strategy, GraphWatch Watch>
+template <UnitEnv Env, GraphWatch Watch>
 class RingSet {
  public:
   TM_DEVICE RingSet(const RuntimeMemory& memory, RuntimeStatus* status, ScopeStack& scopes,
@@ -97,7 +96,7 @@ class RingSet {
 
   // Moves the tail over the longest prefix of consumed tasks.
   TM_DEVICE void reclaim(std::uint32_t index) {
-    if constexpr (!Strategy::kReclaims) return;
+    if (!memory_.config().reclaims()) return;
     Ring& ring = rings_[index];
     const std::uint64_t before = ring.window.tail();
     std::uint64_t tail = before;
@@ -228,7 +227,7 @@ class RingSet {
     return scope_is_open(memory_.slot(ref_of(index, window.tail())));
   }
   TM_DEVICE bool nothing_will_be_freed(const SpaceRequest& request) const {
-    if constexpr (!Strategy::kReclaims) return true;
+    if (!memory_.config().reclaims()) return true;
     if (request.resource != Resource::kTensorMap) return tail_is_stuck(request.ring);
     for (std::uint32_t index = 0; index < kRingCount; ++index)
       if (!tail_is_stuck(index)) return false;

@@ -13,7 +13,7 @@
 
 namespace tidemark {
 
-template <UnitEnv Env, class Strategy, GraphWatch Watch>
+template <UnitEnv Env, GraphWatch Watch>
 class TaskSubmitter {
  public:
   TM_DEVICE bool failed() const {
@@ -149,7 +149,7 @@ class TaskSubmitter {
       status_->completed_at_once.store_relaxed(status_->completed_at_once.load_own() + 1);
       // On the host edges may still come: see release_all.
       // [producer done]; pairs with [producer done]
-    } else if (Strategy::kReclaims && slot.pending.subtract_acq_rel(1) == 1) {
+    } else if (memory_.config().reclaims() && slot.pending.subtract_acq_rel(1) == 1) {
       make_ready<Env>(memory_, ref, slot);
     }
     watch_.submit_ends(result.task.id, rings_);
@@ -192,27 +192,27 @@ class TaskSubmitter {
 
   // All look-ups come before all registrations: a task never waits for itself.
   TM_DEVICE bool connect(SlotRef ref, Args& args, const SpaceRequest& request) {
-    ProducerSet<Env, Strategy, Watch> producers(memory_, rings_, watch_, request, ref, ++serial_);
+    ProducerSet<Env, Watch> producers(memory_, rings_, watch_, request, ref, ++serial_);
+    const bool automatic = memory_.config().automatic_edges();
     for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
       const Args::Tensor& tensor = args.tensor(i);
       if (tensor.access == Access::kOutput) continue;
-      if constexpr (!Strategy::kAutomatic) {
+      if (!automatic) {
         if (!producers.retain_creator(tensor.ref)) return false;
-      } else {
-        if (!producers.add_creator(tensor.ref, i)) return false;  // it wrote all of the buffer
-        if (tensor.access != Access::kNoDep &&
-            !producers.add_overlapping(tensor.ref.view, tensor.access, i))
-          return false;
+        continue;
       }
+      if (!producers.add_creator(tensor.ref, i)) return false;  // it wrote all of the buffer
+      if (tensor.access != Access::kNoDep &&
+          !producers.add_overlapping(tensor.ref.view, tensor.access, i))
+        return false;
     }
     for (std::uint32_t i = 0; i < args.after_count(); ++i)
       if (!producers.add_explicit(args.after_at(i))) return false;
-    if constexpr (Strategy::kAutomatic) {
-      for (std::uint32_t i = 0; i < args.tensor_count(); ++i)
-        if (args.tensor(i).access != Access::kOutput &&
-            !producers.register_access(args.tensor(i).ref, args.tensor(i).access, i))
-          return false;
-    }
+    if (!automatic) return true;
+    for (std::uint32_t i = 0; i < args.tensor_count(); ++i)
+      if (args.tensor(i).access != Access::kOutput &&
+          !producers.register_access(args.tensor(i).ref, args.tensor(i).access, i))
+        return false;
     return true;
   }
 
@@ -228,7 +228,7 @@ class TaskSubmitter {
   RuntimeStatus* status_;
   Watch& watch_;
   ScopeStack scopes_;
-  RingSet<Env, Strategy, Watch> rings_;
+  RingSet<Env, Watch> rings_;
   std::uint64_t submitted_ = 0;
   std::uint64_t serial_ = 0;
 };

@@ -62,7 +62,7 @@ class SimMachine {
   template <class Stopped>
   ResultCheck run(const Stopped& stopped) {
     if (layout_.config.build == BuildKind::kHostBuild)
-      orchestrate_here<Workload, HostBuild>(memory(), status_, watch_);
+      orchestrate_here<Workload>(memory(), status_, watch_);
     run_sim_units<Workload>(memory(), status_, watch_, stopped);
     copy_buffers(false);
     return Workload::check(setup_, data_);
