@@ -30,7 +30,7 @@ function(tidemark_fuzzer source)
   set(corpus "${PROJECT_SOURCE_DIR}/fuzz/corpus/${name}")
   file(GLOB corpus_files CONFIGURE_DEPENDS "${corpus}/*")
   list(LENGTH corpus_files file_count)
-  add_test(NAME fuzz.${name}_replays_its_corpus COMMAND ${name} "${corpus}" ${file_count} 20)
+  add_test(NAME fuzz.${name}_replays_its_corpus COMMAND ${name} "${corpus}" ${file_count} 8)
   set_tests_properties(fuzz.${name}_replays_its_corpus PROPERTIES LABELS fuzz TIMEOUT 300)
 endfunction()
 

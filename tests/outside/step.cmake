@@ -9,7 +9,8 @@ function(step what)
   endif()
 endfunction()
 
-# configure(<source folder> <build folder> [<cmake arguments>...])
+# configure(<source folder> <build folder> [<cmake arguments>...]): without a build type, as somebody
+# who says nothing of it; that is also compiled soonest.
 function(configure source build)
   set(flags "")
   if(SANITIZE)
@@ -20,7 +21,7 @@ function(configure source build)
     "-DCMAKE_MAKE_PROGRAM=${MAKE_PROGRAM}"
     "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}"
     "-DCMAKE_CXX_FLAGS=${flags}"
-    -DCMAKE_BUILD_TYPE=Release
+    -DCMAKE_BUILD_TYPE=
     "-DCMAKE_PREFIX_PATH=${WORK_FOLDER}/prefix"
     ${ARGN})
 endfunction()
