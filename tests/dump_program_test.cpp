@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/recorded_program.h"
-#include "tests/seed_range.h"
 #include "tidemark/analyze/dump_index.h"
+#include "tidemark/base/testing/seed_range.h"
 
 namespace tidemark::random_program {
 namespace {

@@ -8,8 +8,8 @@
 #include "fuzz/capture_bytes.h"
 #include "fuzz/capture_input.h"
 #include "tests/sample_task_run.h"
-#include "tests/seed_range.h"
 #include "tidemark/analyze/dump_index.h"
+#include "tidemark/base/testing/seed_range.h"
 
 namespace tidemark::fuzz {
 namespace {
@@ -222,7 +222,7 @@ TEST(HostileCapture, AnArgumentOfAnotherSizeBeforeAndAfterIsNotReplayed) {
 TEST(HostileCapture, WithRightChecksumsItReachesEveryReaderAndCrashesNone) {
   const auto captures = sample_captures();
   std::uint64_t described = 0, pages = 0, arguments = 0, hangs = 0;
-  const SeedRange seeds = seed_range(1500, 300);
+  const SeedRange seeds = seed_range(1500, 100);
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     SeededBits bits(seed);
     CaptureBytes capture = parse_capture(captures[seed % captures.size()]);
@@ -244,7 +244,7 @@ TEST(HostileCapture, WithRightChecksumsItReachesEveryReaderAndCrashesNone) {
 TEST(HostileCapture, OrdersToATerminalReachEveryCommandAndNoTerminal) {
   const auto captures = sample_captures();
   std::uint64_t shown = 0;
-  const SeedRange seeds = seed_range(200, 30);
+  const SeedRange seeds = seed_range(200, 15);
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     SeededBits bits(seed);
     CaptureBytes capture = parse_capture(captures[1 + seed % (captures.size() - 1)]);
@@ -259,7 +259,7 @@ TEST(HostileCapture, OrdersToATerminalReachEveryCommandAndNoTerminal) {
 
 TEST(HostileCapture, WithDamageItCrashesNoReader) {
   const auto captures = sample_captures();
-  const SeedRange seeds = seed_range(750, 120);
+  const SeedRange seeds = seed_range(750, 50);
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     SeededBits bits(seed);
     auto bytes = captures[seed % captures.size()];
@@ -272,7 +272,7 @@ TEST(HostileCapture, WithDamageItCrashesNoReader) {
 // JSON chunks that nest without end, or whose members have other types, in every place.
 TEST(HostileCapture, HostileJsonInEveryTextChunkCrashesNoReader) {
   const auto bytes = sample_capture({.spans = 20, .frames = 2});
-  const std::size_t deep = seed_range(100'000, 20'000).count();
+  const std::size_t deep = seed_range(100'000, 5000).count();
   std::string objects;
   for (std::size_t i = 0; i < deep / 2; ++i) objects += "{\"lanes\":[";
   const std::string texts[] = {

@@ -7,7 +7,7 @@
 
 #include "fuzz/byte_source.h"
 #include "fuzz/file_input.h"
-#include "tests/seed_range.h"
+#include "tidemark/base/testing/seed_range.h"
 
 namespace tidemark::fuzz {
 namespace {

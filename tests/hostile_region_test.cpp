@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "fuzz/region_input.h"
-#include "tests/seed_range.h"
+#include "tidemark/base/testing/seed_range.h"
 #include "tidemark/base/testing/temporary_directory.h"
 #include "tidemark/device/sim/sim_env.h"
 

@@ -8,12 +8,12 @@
 
 #include "tests/random_program_generator.h"
 #include "tests/random_program_machine.h"
-#include "tests/seed_range.h"
+#include "tidemark/base/testing/seed_range.h"
 
 namespace tidemark::random_program {
 namespace {
 
-constexpr SeedCounts kSeeds{.campaign = 1200, .quick = 300, .under_sanitizer = 75};
+constexpr SeedCounts kSeeds{.campaign = 1200, .quick = 300, .under_sanitizer = 40};
 
 enum class Sizes { kRoomy, kTightRings, kTightEverything };
 

@@ -6,10 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/seed_range.h"
 #include "tidemark/analyze/scope_report.h"
 #include "tidemark/analyze/task_graph.h"
 #include "tidemark/analyze/task_rows.h"
+#include "tidemark/base/testing/seed_range.h"
 
 namespace tidemark::random_program {
 namespace {

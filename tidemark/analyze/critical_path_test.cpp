@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/analyze/testing/hand_capture.h"
+#include "tidemark/base/testing/seed_range.h"
 
 namespace tidemark {
 namespace {
@@ -290,7 +291,7 @@ void expect_no_part_is_negative(const Found& found) {
 
 TEST(CriticalPath, HasPartsThatMakeUpItsLength) {
   std::mt19937_64 random(91);
-  for (int i = 0; i < 400 && !HasFailure(); ++i) {
+  for (std::uint64_t i = 0; i < fewer_under_sanitizer(400) && !HasFailure(); ++i) {
     const std::uint32_t clusters = 1 + random() % 2;
     const std::vector<Task> tasks = random_run(random, clusters);
     const Found found = find(tasks, clusters);
@@ -304,7 +305,7 @@ TEST(CriticalPath, HasPartsThatMakeUpItsLength) {
 
 TEST(CriticalPath, HasPartsThatNeverExceedItsLengthWhateverIsLost) {
   std::mt19937_64 random(92);
-  for (int i = 0; i < 600 && !HasFailure(); ++i) {
+  for (std::uint64_t i = 0; i < fewer_under_sanitizer(600) && !HasFailure(); ++i) {
     const std::uint32_t clusters = 1 + random() % 2;
     const Found found = find(random_run(random, clusters), clusters,
                              {.share = static_cast<double>(random() % 9) / 10, .seed = random()});

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/analyze/testing/hand_capture.h"
+#include "tidemark/base/testing/seed_range.h"
 #include "tidemark/schema/cluster_range.h"
 
 namespace tidemark {
@@ -151,7 +152,7 @@ void expect_joined(std::mt19937_64& random, const ProgramOptions& options) {
 
 TEST(TaskRows, GiveEverySpanItsDispatchAndFinish) {
   std::mt19937_64 random(71);
-  for (int i = 0; i < 40 && !HasFailure(); ++i)
+  for (std::uint64_t i = 0; i < fewer_under_sanitizer(40) && !HasFailure(); ++i)
     for (const std::uint32_t clusters : {1u, 2u})
       for (const std::uint32_t depth : {1u, 4u, 16u})
         expect_joined(random, {.clusters = clusters, .mailbox_depth = depth});
@@ -166,7 +167,7 @@ TEST(TaskRows, AreJoinedByTheSchedulerOfTheCore) {
 
 TEST(TaskRows, NeverTakeTheFinishOfOtherWorkWhateverIsLost) {
   std::mt19937_64 random(73);
-  for (int i = 0; i < 60 && !HasFailure(); ++i)
+  for (std::uint64_t i = 0; i < fewer_under_sanitizer(60) && !HasFailure(); ++i)
     for (const double lost_spans : {0.0, 0.1, 0.5, 0.95})
       for (const double lost_finishes : {0.0, 0.1, 0.5, 0.95})
         expect_joined(random, {.clusters = 1 + static_cast<std::uint32_t>(random() % 2),

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tidemark/base/testing/seed_range.h"
 #include "tidemark/collect/drainer.h"
 #include "tidemark/collect/leftover_pages.h"
 #include "tidemark/collect/testing/keeping_sink.h"
@@ -31,7 +32,9 @@ struct Case {
 };
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 
-std::uint64_t rounds() { return std::getenv("TIDEMARK_CAMPAIGN") != nullptr ? 2000 : 100; }
+std::uint64_t rounds() {
+  return seed_count({.campaign = 2000, .quick = 100, .under_sanitizer = 30});
+}
 
 // One lane, written by a thread of its own until this is destroyed.
 class RunningProducer {

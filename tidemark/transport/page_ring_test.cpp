@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tidemark/base/testing/seed_range.h"
+
 namespace tidemark {
 namespace {
 
@@ -86,7 +88,7 @@ TEST(PageRing, GoesOnBeyondTheFirst32BitsOfPositions) {
 // decodes to at the new position is the page sent there, or nothing.
 TEST(PageRing, AMixtureOfOldAndNewBytesIsNeverAWrongPage) {
   std::mt19937_64 random(5);
-  for (int pair = 0; pair < 100'000; ++pair) {
+  for (std::uint64_t pair = 0; pair < fewer_under_sanitizer(100'000); ++pair) {
     const std::uint32_t slot_count = 1u << (random() % 9);
     const std::uint32_t page_count = 1u << (1 + random() % 16);
     const std::uint64_t before_at = random() >> (random() % 64);
@@ -106,7 +108,7 @@ TEST(PageRing, AMixtureOfOldAndNewBytesIsNeverAWrongPage) {
 
 TEST(PageRing, AMixtureOfAnUnusedSlotAndTheFirstPageIsNeverAWrongPage) {
   std::mt19937_64 random(6);
-  for (int pair = 0; pair < 100'000; ++pair) {
+  for (std::uint64_t pair = 0; pair < fewer_under_sanitizer(100'000); ++pair) {
     const auto page = static_cast<PageIndex>(random() % 4096);
     const std::uint64_t position = random() % 256;
     for (unsigned from_after = 0; from_after < 256; ++from_after) {

@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tidemark/base/testing/seed_range.h"
+
 namespace tidemark {
 namespace {
 
@@ -29,7 +31,7 @@ TEST(SharedWord, ZeroBytesAreTheValueZero) {
 }
 
 TEST(SharedWord, AReleasePublishesWhatWasStoredBeforeIt) {
-  constexpr std::uint64_t kRounds = 20'000;
+  constexpr std::uint64_t kRounds = fewer_under_sanitizer(20'000);
   SharedWord<std::uint64_t> turn{}, answer{};
   std::uint64_t plain = 0;  // handed to and fro by the two words alone
   std::jthread writer([&] {

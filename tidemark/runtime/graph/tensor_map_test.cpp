@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tidemark/base/testing/seed_range.h"
+
 namespace tidemark {
 namespace {
 
@@ -134,7 +136,7 @@ class Model {
 };
 
 TEST(TensorMap, HoldsExactlyWhatAPlainListHolds) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < fewer_under_sanitizer(40); ++seed) {
     std::mt19937_64 random(seed);
     constexpr std::uint32_t kCapacities[] = {1, 3, 16, 64, 200};
     Model model(kCapacities[seed % 5]);

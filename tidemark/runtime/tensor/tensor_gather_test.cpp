@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tidemark/base/testing/seed_range.h"
 #include "tidemark/runtime/tensor/tensor_stats.h"
 
 namespace tidemark {
@@ -67,7 +68,7 @@ Bytes naive_gather(const RandomView& of) {
 
 TEST(TensorGather, GivesTheBytesOfANaiveWalkInPiecesOfAnySize) {
   std::mt19937_64 random(1);
-  for (int round = 0; round < 20'000; ++round) {
+  for (std::uint64_t round = 0; round < fewer_under_sanitizer(20'000); ++round) {
     const RandomView of = random_view(random);
     const Bytes expected = naive_gather(of);
     TensorGather gather(of.memory.data(), of.view);

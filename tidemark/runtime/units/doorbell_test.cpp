@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tidemark/base/testing/seed_range.h"
 #include "tidemark/runtime/testing/yield_env.h"
 
 namespace tidemark {
@@ -17,7 +18,7 @@ namespace {
 constexpr std::uint32_t kSleepRound = 1'000'000;
 
 TEST(Doorbell, TwoThreadsWakeEachOtherInTurn) {
-  constexpr std::uint32_t kRounds = 20'000;
+  constexpr auto kRounds = static_cast<std::uint32_t>(fewer_under_sanitizer(20'000));
   Doorbell bells[2] = {};
   DeviceWord<std::uint32_t> turns[2] = {};
   YieldEnv::lost.store(false);
