@@ -8,3 +8,22 @@ function(tidemark_unity target)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   endif()
 endfunction()
+
+# tidemark_room_headers(<target>): with TIDEMARK_UNITY, reads the standard library and fmt from one
+# precompiled header that all rooms share. It needs the options of the rooms, so a target or source
+# with an optimisation level or a processor of its own does without.
+function(tidemark_room_headers target)
+  if(NOT TIDEMARK_UNITY)
+    return()
+  endif()
+  if(NOT TARGET tidemark_room_headers)
+    set(source "${PROJECT_BINARY_DIR}/room_headers.cpp")
+    file(CONFIGURE OUTPUT "${source}" CONTENT "// Nothing but the precompiled headers.\n")
+    add_library(tidemark_room_headers OBJECT "${source}")
+    target_link_libraries(tidemark_room_headers PRIVATE fmt::fmt)
+    target_precompile_headers(tidemark_room_headers PRIVATE <algorithm> <filesystem> <functional>
+      <map> <memory> <optional> <set> <span> <string> <thread> <vector> <fmt/format.h>)
+    tidemark_warnings(tidemark_room_headers)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM tidemark_room_headers)
+endfunction()
