@@ -12,6 +12,7 @@
 #include "tidemark/device/cuda/cuda_env.cuh"
 #include "tidemark/device/cuda/cuda_launch.cuh"
 #include "tidemark/device/cuda/cuda_program.h"
+#include "workloads/record_widths.h"
 
 namespace tidemark::bench {
 namespace {
@@ -248,16 +249,8 @@ bool run_bench(CudaLaunch& launch) {
     cudaFreeHost(times);
   });
   launch.note_figure(kFigureLaunchNs, static_cast<double>(monotonic_ns()));
-  switch (args.record_bytes) {
-    case 64:
-      launch_producer<64>(launch, args, times);
-      break;
-    case 128:
-      launch_producer<128>(launch, args, times);
-      break;
-    default:
-      launch_producer<32>(launch, args, times);
-  }
+  with_record_bytes(args.record_bytes,
+                    [&](auto bytes) { launch_producer<bytes()>(launch, args, times); });
   return launch.launched("launch of the producer bench");
 }
 

@@ -7,6 +7,7 @@
 #include "tidemark/bench/reference_rig.h"
 #include "tidemark/bench/rounds.h"
 #include "tidemark/device/sim/sim_clock.h"
+#include "workloads/record_widths.h"
 
 namespace tidemark::bench {
 namespace {
@@ -137,7 +138,7 @@ void print_table(const BenchOptions& options, const Summary& summary, const Benc
 Expected<int> bench_producer(const BenchOptions& options, const BenchOutput& out) {
   if (options.disabled) return bench_disabled(options, out);
   if (options.rounds < 5) return failure(ErrorKind::kUsage, "--rounds: a median needs at least 5");
-  if (options.record_bytes != 32 && options.record_bytes != 64 && options.record_bytes != 128)
+  if (!is_record_width(options.record_bytes))
     return failure(ErrorKind::kUsage, "--record-bytes: must be 32, 64 or 128");
   if (options.lanes < 1) return failure(ErrorKind::kUsage, "--lanes: at least 1");
   const Platform* platform = find_platform(options.platform);

@@ -16,6 +16,7 @@
 #include "tidemark/device/sim/sim_env.h"
 #include "tidemark/record/recorder.h"
 #include "tidemark/session/active_run.h"
+#include "workloads/record_widths.h"
 
 namespace tidemark::bench {
 
@@ -32,18 +33,6 @@ __attribute__((noinline)) std::uint64_t write_records(Recorder<BenchSpan<kBytes>
   for (const std::uint64_t stop = number + count; number < stop; ++number)
     refused += !pen.write({bench_span(number, number, number + 1)});
   return refused;
-}
-
-template <class Fn>
-auto with_record_bytes(std::uint32_t record_bytes, const Fn& fn) {
-  switch (record_bytes) {
-    case 64:
-      return fn(std::integral_constant<std::uint32_t, 64>());
-    case 128:
-      return fn(std::integral_constant<std::uint32_t, 128>());
-    default:
-      return fn(std::integral_constant<std::uint32_t, 32>());
-  }
 }
 
 void wait_until(const std::atomic<bool>& word) {
