@@ -51,8 +51,7 @@ Expected<std::unique_ptr<RecorderRig>> RecorderRig::create(const BenchOptions& o
   std::unique_ptr<RecorderRig> rig(new RecorderRig);
   rig->options_ = options;
   RegionRequest request;
-  for (std::uint32_t lane = 0; lane < options.lanes; ++lane)
-    request.lanes.push_back({.record_bytes = options.record_bytes, .producer = "bench"});
+  request.lanes.assign(options.lanes, {.record_bytes = options.record_bytes, .producer = "bench"});
   request.recorder = options.recorder;
   if (platform->transport == Transport::kPulled) request.pages_per_lane = kPagesPerLanePulled;
   request.ticks_per_second = ticks_per_second;
@@ -66,8 +65,6 @@ Expected<std::unique_ptr<RecorderRig>> RecorderRig::create(const BenchOptions& o
   rig->drainer_ = std::make_unique<Drainer>(&rig->port_, &rig->plan_, sink);
   return rig;
 }
-
-RecorderRig::~RecorderRig() { drainer_.reset(); }
 
 EndToEnd RecorderRig::run(std::uint64_t records) {
   std::atomic<bool> go{false};
@@ -93,12 +90,11 @@ EndToEnd RecorderRig::run(std::uint64_t records) {
   return result;
 }
 
-Expected<EndToEnd> RecorderRig::run_on(Device& device, const LaunchRequest& launch,
+Expected<EndToEnd> RecorderRig::run_on(Device& device, LaunchRequest launch,
                                        std::uint64_t records) {
   drainer_->start();
-  LaunchRequest request = launch;
-  request.region = &file_;
-  TM_TRY_DO(device.launch(request));
+  launch.region = &file_;
+  TM_TRY_DO(device.launch(launch));
   std::uint64_t drained_ns = 0;
   std::optional<DeviceExit> exit;
   while (!exit) {
