@@ -233,9 +233,9 @@ class TraceExport {
     return {text.data(), std::min(written.size, text.size())};
   }
   const std::string& kernel_name(std::uint16_t kernel) {
-    const auto found = kernel_names_.find(kernel);
-    if (found != kernel_names_.end()) return found->second;
-    return kernel_names_.emplace(kernel, run_.kernel_name(kernel)).first->second;
+    const auto [found, fresh] = kernel_names_.try_emplace(kernel);
+    if (fresh) found->second = run_.kernel_name(kernel);
+    return found->second;
   }
 
   // Tasks without a kernel have no slice on a core, but flows pass through them.
