@@ -127,18 +127,11 @@ class SwimlaneWriter {
   }
 
   void put_core_to_thread() {
-    append("\"core_to_thread\":[");
-    if (has_lane_of_every_unit()) {
-      bool any = false;
-      for (std::uint32_t i = 0; i < run_.runtime()->scheduler_count; ++i) {
-        const ClusterRange clusters = clusters_of(*run_.runtime(), i);
-        for (std::uint32_t core = clusters.first * kCoresPerCluster;
-             core < clusters.last * kCoresPerCluster; ++core) {
-          append("{}{}", any ? "," : "", i);
-          any = true;
-        }
-      }
-    }
+    const std::uint32_t schedulers = has_lane_of_every_unit() ? run_.runtime()->scheduler_count : 0;
+    std::vector<std::uint32_t> threads;  // by core
+    for (std::uint32_t i = 0; i < schedulers; ++i)
+      threads.resize(clusters_of(*run_.runtime(), i).last * kCoresPerCluster, i);
+    append("\"core_to_thread\":[{}", fmt::join(threads, ","));
     end_list();
   }
 
