@@ -115,13 +115,9 @@ Expected<void> write_dot(const RunCapture& run, const TaskGraph& graph, const Pa
   for (const auto& [producer, consumer] : pairs)
     text += fmt::format("  \"{}\" -> \"{}\";\n", task_text(producer), task_text(consumer));
   text += "}\n";
-  if (path == "-") {
-    print_text(text);
-    return {};
-  }
-  TM_TRY(auto file, PartFile::create(path));
-  file.write(text);
-  return file.finish();
+  if (path != "-") return write_part_file(path, text);
+  print_text(text);
+  return {};
 }
 
 Expected<std::uint64_t> known_task(const TaskGraph& graph, const std::string& text) {

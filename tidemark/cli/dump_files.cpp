@@ -88,12 +88,6 @@ Expected<NpyArray> array_of(RunCapture& run, const DumpEntry& entry) {
   return array;
 }
 
-Expected<void> write_file(const std::string& path, std::string_view text) {
-  TM_TRY(auto file, PartFile::create(path));
-  file.write(text);
-  return file.finish();
-}
-
 std::set<std::string> arrays_in(const std::string& directory) {
   std::set<std::string> names;
   std::error_code code;
@@ -191,11 +185,11 @@ Expected<std::size_t> write_dump_files(RunCapture& run, const DumpIndex& index,
     const std::string path = file_of(header, directory, format);
     if (format == "txt") {
       TM_TRY(const auto text, dump_text(run, entry));
-      TM_TRY_DO(write_file(path, text));
+      TM_TRY_DO(write_part_file(path, text));
     } else {
       TM_TRY(const auto array, array_of(run, entry));
       TM_TRY_DO(format == "npy" ? write_npy(path, array)
-                                : write_file(path, csv_text(header, array.bytes)));
+                                : write_part_file(path, csv_text(header, array.bytes)));
     }
     ++written;
   }

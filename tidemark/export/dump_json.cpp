@@ -142,10 +142,9 @@ Expected<void> write_dump_payload(RunCapture& run, const std::string& path) {
   TM_TRY(const auto index, read_dump(run));
   TM_TRY(auto file, PartFile::create(path));
   for (const auto& entry : index.entries) {
-    auto read = read_payload(run, entry, [&](std::span<const unsigned char> bytes) {
+    TM_TRY_DO(read_payload(run, entry, [&](std::span<const unsigned char> bytes) {
       file.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    });
-    if (!read) return read;
+    }));
   }
   return file.finish();
 }

@@ -74,7 +74,7 @@ class FlowTable {
 
 class TraceExport {
  public:
-  TraceExport(RunCapture& run, BufferedPart& part) : run_(run), writer_(part) {
+  TraceExport(RunCapture& run, PartFile& part) : run_(run), writer_(part) {
     epoch_ticks_ = run.clock().launch_ticks;
   }
 
@@ -323,8 +323,7 @@ class TraceExport {
 }  // namespace
 
 Expected<void> write_perfetto_trace(RunCapture& run, const std::string& path) {
-  TM_TRY(auto file, PartFile::create(path));
-  BufferedPart part(std::move(file));
+  TM_TRY(auto part, PartFile::create(path));
   TM_TRY_DO(TraceExport(run, part).write());
   return part.finish();
 }

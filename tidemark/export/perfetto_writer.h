@@ -31,7 +31,7 @@ struct SliceFlows {
 
 class PerfettoWriter {
  public:
-  explicit PerfettoWriter(BufferedPart& part) : part_(part) {}
+  explicit PerfettoWriter(PartFile& part) : part_(part) {}
 
   // One process holds all tracks; it comes first.
   void put_process(TrackId track, std::string_view name);
@@ -69,7 +69,7 @@ class PerfettoWriter {
   static Interned intern(std::map<std::string, std::uint64_t, std::less<>>& table,
                          std::string_view text);
 
-  BufferedPart& part_;
+  PartFile& part_;
   std::map<std::string, std::uint64_t, std::less<>> names_;
   std::map<std::string, std::uint64_t, std::less<>> note_keys_;
 };

@@ -13,7 +13,7 @@ namespace {
 
 class SwimlaneWriter {
  public:
-  SwimlaneWriter(RunCapture& run, BufferedPart& part)
+  SwimlaneWriter(RunCapture& run, PartFile& part)
       : run_(run), part_(part), out_(part.text()), clock_(run.clock()) {
     for (const auto& kernel : run.description().kernels) kernels_.push_back(json_text(kernel));
   }
@@ -161,7 +161,7 @@ class SwimlaneWriter {
   }
 
   RunCapture& run_;
-  BufferedPart& part_;
+  PartFile& part_;
   std::string& out_;
   RowClock clock_;
   std::vector<std::string> kernels_;
@@ -171,8 +171,7 @@ class SwimlaneWriter {
 }  // namespace
 
 Expected<void> write_swimlane_json(RunCapture& run, const std::string& path) {
-  TM_TRY(auto file, PartFile::create(path));
-  BufferedPart part(std::move(file));
+  TM_TRY(auto part, PartFile::create(path));
   TM_TRY_DO(SwimlaneWriter(run, part).write());
   return part.finish();
 }
