@@ -5,7 +5,7 @@
 #include <memory>
 #include <set>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "tidemark/analyze/dump_diff.h"
 #include "tidemark/analyze/element_text.h"
@@ -38,10 +38,8 @@ struct DiffArgs {
 };
 
 std::string shape_text(const DumpHeader& header) {
-  std::string text;
-  for (std::uint32_t i = 0; i < header.rank; ++i)
-    text += fmt::format("{}{}", i == 0 ? "" : "x", header.extent[i]);
-  return text.empty() ? "-" : text;
+  if (header.rank == 0) return "-";
+  return fmt::format("{}", fmt::join(header.extent, header.extent + header.rank, "x"));
 }
 
 const char* stage_word(DumpStage stage) {

@@ -24,10 +24,7 @@ std::string index_text(const DumpHeader& header, std::uint64_t i) {
     indices[dim] = i % header.extent[dim];
     i /= header.extent[dim];
   }
-  std::string text = "[";
-  for (std::uint32_t dim = 0; dim < header.rank; ++dim)
-    text += fmt::format("{}{}", dim == 0 ? "" : ",", indices[dim]);
-  return text + "]";
+  return fmt::format("[{}]", fmt::join(indices, indices + header.rank, ","));
 }
 
 std::string head_text(const RunCapture& run, const DumpEntry& entry) {
@@ -37,10 +34,8 @@ std::string head_text(const RunCapture& run, const DumpEntry& entry) {
                   task_text(header.task_id), dump_kernel_name(run, header), header.arg_index,
                   role_text(header.access), to_text(header.stage), to_text(header.dtype));
   const auto list = [&](const char* name, const std::uint64_t* values) {
-    text += fmt::format("{:<10}", name);
-    for (std::uint32_t i = 0; i < header.rank; ++i)
-      text += fmt::format("{}{}", i == 0 ? "[" : ", ", values[i]);
-    text += header.rank == 0 ? "-\n" : "]\n";
+    const auto all = fmt::format("[{}]", fmt::join(values, values + header.rank, ", "));
+    text += fmt::format("{:<10}{}\n", name, header.rank == 0 ? "-" : all);
   };
   list("shape", header.extent);
   list("strides", header.stride);

@@ -12,15 +12,6 @@
 namespace tidemark::cli {
 namespace {
 
-struct LevelName {
-  const char* name;
-  DumpLevel level;
-};
-constexpr LevelName kLevels[] = {{"full", DumpLevel::kFull},
-                                 {"marked", DumpLevel::kMarked},
-                                 {"meta", DumpLevel::kMeta},
-                                 {"stats", DumpLevel::kStats}};
-
 // One --dump-select: parts separated by commas, each of which narrows.
 class SelectParser {
  public:
@@ -153,8 +144,9 @@ Expected<DumpSelection> plan_dump(const DumpOptions& options,
                      options.selects.empty() ? "--dump-max-bytes" : "--dump-select");
     return selection;
   }
-  for (const auto& level : kLevels)
-    if (options.level == level.name) selection.level = level.level;
+  for (const auto level :
+       {DumpLevel::kFull, DumpLevel::kMarked, DumpLevel::kMeta, DumpLevel::kStats})
+    if (options.level == to_text(level)) selection.level = level;
   if (!selection.on())
     return failure(ErrorKind::kUsage, "--dump-tensor={}: a level is full, marked, meta or stats",
                    options.level);

@@ -2,8 +2,8 @@
 // tidemark hang: why a run was stopped, in about ten lines.
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
-#include <sstream>
 
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/file_mode_option.h"
@@ -22,9 +22,7 @@ struct HangArgs {
 Expected<std::string> read_file(const std::string& path) {
   std::ifstream stream(path);
   if (!stream) return failure(ErrorKind::kFile, "{}: cannot be read", path);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
+  return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 
 Expected<int> show(const HangArgs& args) {

@@ -41,10 +41,9 @@ struct Captured {
     return (before.empty() ? after : before).begin()->second->header;
   }
   [[nodiscard]] const DumpEntry* find(std::uint32_t arg) const {
-    if (const auto found = before.find(arg); found != before.end()) return found->second;
-    if (const auto found = after.find(arg); found != after.end()) return found->second;
-    const auto found = stopped.find(arg);
-    return found == stopped.end() ? nullptr : found->second;
+    for (const auto* stage : {&before, &after, &stopped})
+      if (const auto found = stage->find(arg); found != stage->end()) return found->second;
+    return nullptr;
   }
 };
 

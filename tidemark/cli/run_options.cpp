@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/cli/run_options.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -15,11 +16,11 @@ namespace tidemark::cli {
 namespace {
 
 Expected<Overflow> parse_overflow(const std::string& text, const std::string& flag) {
-  if (text == "wait") return Overflow::kWait;
-  if (text == "drop") return Overflow::kDrop;
-  if (text == "keep-last") return Overflow::kKeepLast;
+  constexpr std::array kAll{Overflow::kWait, Overflow::kDrop, Overflow::kKeepLast};
+  for (const Overflow overflow : kAll)
+    if (text == to_text(overflow)) return overflow;
   return failure(ErrorKind::kUsage, "--policy {}: a policy is wait, drop or keep-last{}", flag,
-                 did_you_mean(text, std::array{"wait", "drop", "keep-last"}));
+                 did_you_mean(text, kAll, [](Overflow overflow) { return to_text(overflow); }));
 }
 
 Expected<void> parse_policies(const std::vector<std::string>& policies, RunRequest& request) {
@@ -111,8 +112,8 @@ void bind_recorder_options(Command& command, RunOptions& options) {
 // The case that is asked for, by name; the first one if none is.
 Expected<std::string> choose_case(const RunOptions& options, const WorkloadEntry& workload) {
   if (options.case_name.empty()) return workload.cases.front().name;
-  for (const auto& candidate : workload.cases)
-    if (candidate.name == options.case_name) return candidate.name;
+  const auto found = std::ranges::find(workload.cases, options.case_name, &WorkloadCase::name);
+  if (found != workload.cases.end()) return found->name;
   return failure(ErrorKind::kUsage, "--case {}: {} has the cases {}{}", options.case_name,
                  workload.name, joined(workload.cases, ", ", {}, &WorkloadCase::name),
                  did_you_mean(options.case_name, workload.cases, &WorkloadCase::name));

@@ -46,10 +46,9 @@ struct Rates {
     tasks = per_second(before.state.completed, now.state.completed);
     pages = per_second(before.drained_pages, now.drained_pages);
     for (const auto& stream : now.streams) {
-      double rate = 0;
-      for (const auto& old : before.streams)
-        if (old.name == stream.name) rate = per_second(old.attempted, stream.attempted);
-      records.push_back(rate);
+      const auto old = std::ranges::find(before.streams, stream.name, &LiveStream::name);
+      const bool known = old != before.streams.end();
+      records.push_back(known ? per_second(old->attempted, stream.attempted) : 0);
     }
   }
   [[nodiscard]] double per_second(std::uint64_t before, std::uint64_t now) const {
