@@ -14,7 +14,6 @@ namespace tidemark::cli {
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitDamage = 4;
 
-int exit_code_of(const Error& error);
 // Prints the error as one line on standard error and returns its exit code.
 int report_error(const Error& error);
 
