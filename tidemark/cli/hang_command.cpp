@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <memory>
 
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/file_mode_option.h"
@@ -56,11 +55,10 @@ Expected<int> show(const HangArgs& args) {
 
 void add_hang_command(Command& program) {
   Command& command = program.command("hang", "Why a run was stopped: the autopsy");
-  auto args = std::make_shared<HangArgs>();
-  command.option("run", &args->run, "Directory of the run (default: the newest)");
-  command.flag("--json", &args->json, "Print hang.json instead");
+  auto& args = add_arguments<HangArgs>(command, show);
+  command.option("run", &args.run, "Directory of the run (default: the newest)");
+  command.flag("--json", &args.json, "Print hang.json instead");
   add_file_mode_option(command);
-  command.run = [args] { return show(*args); };
 }
 
 }  // namespace tidemark::cli

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <memory>
 
 #include <fmt/core.h>
 
@@ -254,12 +253,10 @@ Expected<int> replay(const ReplayArgs& args) {
 void add_replay_command(Command& program) {
   Command& command =
       program.command("replay", "Run one task's kernel again on its captured inputs");
-  auto args = std::make_shared<ReplayArgs>();
-  command.option("run", &args->run, "Directory of the run (default: the newest in outputs/)");
-  command.option("--task", &args->task, "The task (r1t42, t42 or 0x…)", {.required = true});
-  command.option("--timeout-ms", &args->timeout_ms,
+  auto& args = add_run_arguments<ReplayArgs>(command, replay);
+  command.option("--task", &args.task, "The task (r1t42, t42 or 0x…)", {.required = true});
+  command.option("--timeout-ms", &args.timeout_ms,
                  "A kernel that has not returned after so long is ended; 0: never", kShowsDefault);
-  command.run = [args] { return replay(*args); };
 }
 
 }  // namespace tidemark::cli

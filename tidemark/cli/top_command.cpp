@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
 
 #include <fmt/core.h>
 
@@ -204,13 +203,12 @@ Expected<int> watch(const TopArgs& args) {
 void add_top_command(Command& program) {
   Command& command = program.command(
       "top", "A live look at a run from another terminal; it can never disturb the run");
-  auto args = std::make_shared<TopArgs>();
-  command.option("run", &args->run, "Directory of the run (default: the newest)");
-  command.flag("--once", &args->once, "Print one look and leave");
-  command.flag("--json", &args->json, "One look as JSON, for scripts");
-  command.option("--interval-ms", &args->interval_ms, "Between two looks",
+  auto& args = add_arguments<TopArgs>(command, watch);
+  command.option("run", &args.run, "Directory of the run (default: the newest)");
+  command.flag("--once", &args.once, "Print one look and leave");
+  command.flag("--json", &args.json, "One look as JSON, for scripts");
+  command.option("--interval-ms", &args.interval_ms, "Between two looks",
                  {.shows_default = true, .range = {{50, 60'000}}});
-  command.run = [args] { return watch(*args); };
 }
 
 }  // namespace tidemark::cli
