@@ -96,18 +96,15 @@ class SelectParser {
   }
   Expected<void> take_when(const std::string& value) {
     constexpr std::string_view kAbsMax = "absmax>";
-    if (value == "nan") {
-      rule_.when = DumpWhen::kNan;
-    } else if (value == "inf") {
-      rule_.when = DumpWhen::kInf;
-    } else if (value.starts_with(kAbsMax)) {
-      char* end = nullptr;
+    char* end = nullptr;
+    if (value.starts_with(kAbsMax) && value.size() > kAbsMax.size())
       rule_.above = std::strtod(value.c_str() + kAbsMax.size(), &end);
-      rule_.when = DumpWhen::kAbsMaxAbove;
-      if (value.size() > kAbsMax.size() && *end == 0) return {};
-    }
-    if (rule_.when == DumpWhen::kNan || rule_.when == DumpWhen::kInf) return {};
-    return failure(ErrorKind::kUsage, "--dump-select {}: when is nan, inf or absmax>NUMBER", text_);
+    const bool above = end != nullptr && *end == 0;
+    if (!above && value != "nan" && value != "inf")
+      return failure(ErrorKind::kUsage, "--dump-select {}: when is nan, inf or absmax>NUMBER",
+                     text_);
+    rule_.when = above ? DumpWhen::kAbsMaxAbove : value == "nan" ? DumpWhen::kNan : DumpWhen::kInf;
+    return {};
   }
 
   const std::string& text_;
