@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark bench producer -p cuda | cuda-copy: lossless throughput out of a running kernel, beside
 // what the link gives in the same run and beside the plain alternative.
-#include <cstring>
 
 #include "tidemark/bench/bench_sink.h"
 #include "tidemark/bench/cuda_bench.h"

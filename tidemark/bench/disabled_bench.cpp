@@ -2,7 +2,6 @@
 // tidemark bench producer --disabled: what a probe costs when recording is off, in instructions,
 // and what the dump adds to a part of a task when nothing is dumped. The same loop runs twice under
 // callgrind, with it and without it.
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>

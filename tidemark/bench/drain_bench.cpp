@@ -20,7 +20,7 @@ constexpr std::uint64_t kTargetBytes = 128ull << 20;
 
 using Copy = void (*)(unsigned char* to, const unsigned char* from, std::size_t bytes);
 
-// One page, without anything else; by how the figure is called.
+// Ways to copy one page, each with the name of its figure.
 constexpr std::pair<const char*, Copy> kCopies[] = {
     {"memcpy_gb_per_s", [](unsigned char* to, const unsigned char* from,
                            std::size_t bytes) { std::memcpy(to, from, bytes); }},

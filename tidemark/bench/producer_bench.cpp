@@ -51,7 +51,8 @@ Expected<Summary> measure(const BenchOptions& options) {
   BenchOptions memory = options;
   memory.sink = "memory";
   std::uint32_t page_count = 0;  // of the recorder's first round
-  // Neither always follows the other's cache and clock.
+  // The recorder, the reference, bursts of both. They take turns at going first, so that neither
+  // always follows the other's cache and clock.
   const auto take = [&](std::uint32_t, std::size_t side) -> Expected<void> {
     if (side == 2) return measure_bursts(memory, our_ns, their_ns);
     TM_TRY(auto sink, make_bench_sink(options));

@@ -35,10 +35,6 @@ __attribute__((noinline)) std::uint64_t write_records(Recorder<BenchSpan<kBytes>
   return refused;
 }
 
-void wait_until(const std::atomic<bool>& word) {
-  while (!word.load(std::memory_order_acquire)) ::sched_yield();
-}
-
 }  // namespace
 
 Expected<std::unique_ptr<RecorderRig>> RecorderRig::create(const BenchOptions& options,
@@ -75,7 +71,7 @@ EndToEnd RecorderRig::run(std::uint64_t records) {
       const ThreadPlace place = ThreadPlace::producer(options_, lane);
       with_record_bytes(options_.record_bytes, [&](auto bytes) {
         Recorder<BenchSpan<bytes()>, SimEnv> recorder(&region_, lane);
-        wait_until(go);
+        while (!go.load(std::memory_order_acquire)) ::sched_yield();
         refused += write_records<bytes()>(recorder, 0, records);
         recorder.close();
       });

@@ -35,8 +35,7 @@ template <class Take>
 Expected<void> take_turns(std::uint32_t rounds, std::size_t sides, const Take& take) {
   for (std::uint32_t round = 0; round < rounds; ++round)
     for (std::size_t i = 0; i < sides; ++i)
-      if (Expected<void> taken = take(round, round % 2 == 0 ? i : sides - 1 - i); !taken)
-        return taken;
+      TM_TRY_DO(take(round, round % 2 == 0 ? i : sides - 1 - i));
   return {};
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/cli/dump_files.h"
 
-#include <cstring>
 #include <filesystem>
 #include <set>
 

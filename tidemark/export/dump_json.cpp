@@ -117,9 +117,8 @@ class ManifestWriter {
       put_number(json_, "max", stats.max);
       put_number(json_, "mean", stats.mean);
       put_number(json_, "l2", stats.l2);
-      put(json_, "nan", stats.nan);
-      put(json_, "inf", stats.inf);
-      put(json_, "zero", stats.zero);
+      FieldWriter v(json_);
+      TM_FIELDS(v, stats, nan, inf, zero);
       put(json_, "hash", fmt::format("0x{:016x}", stats.hash));
     });
   }
