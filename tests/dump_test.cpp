@@ -119,6 +119,7 @@ TEST_F(Dump, LevelsAndSelectionsTakeWhatTheySay) {
   expect_refused("run vector_example --dump-tensor --dump-select kernel=nope", 2, "nope");
   expect_refused("run vector_example --dump-tensor --dump-select task=x", 2, "task");
   expect_refused("run vector_example --dump-tensor --dump-select when=hot", 2, "when");
+  expect_refused("run vector_example --dump-tensor --dump-select when=nan,when=hot", 2, "when");
 }
 
 TEST_F(Dump, FindsTheTaskThatMadeTheNan) {

@@ -30,14 +30,14 @@ class Session : public testing::TestWithParam<const char*> {
   }
   void TearDown() override { fs::remove_all(directory_); }
 
-  RunRequest request(const SyntheticOptions& options, const char* platform = "sim") {
+  RunRequest request(const SyntheticArgs& args, const char* platform = "sim") {
     RunRequest request;
     request.workload = kSyntheticProducer;
     request.platform = find_platform(platform);
     request.output_dir = directory_;
     request.sync = false;
     request.force = true;
-    request.launch = plan_synthetic_producer(options).value();
+    request.launch = plan_synthetic_producer(args).value();
     return request;
   }
 

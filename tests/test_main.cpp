@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/device/supervisor.h"
-#include "workloads/synthetic_producer.h"
+#include "workloads/workload_table.h"
 
 int main(int argc, char** argv) {
   tidemark::register_synthetic_producer();

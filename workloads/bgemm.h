@@ -109,8 +109,7 @@ struct Bgemm {
   static BgemmCase find_case(const std::string& name) {
     const auto cases = all_cases();
     if (name.empty()) return cases.front();
-    const auto found = std::find_if(cases.begin(), cases.end(),
-                                    [&](const BgemmCase& one) { return one.name == name; });
+    const auto found = std::ranges::find(cases, name, &BgemmCase::name);
     TM_CHECK(found != cases.end());
     return *found;
   }

@@ -73,7 +73,7 @@ struct TensormapOverflow : WithoutData {
   static constexpr const char* kDescription =
       "fault: one scope writes 65,568 tensors in place, the tensor map has 65,536 entries";
   static constexpr std::uint32_t kPerTask = 32;
-  struct Rewrite {
+  struct Rewrite : DoesNothing {
     static constexpr KernelInfo kInfo{
         .name = "rewrite",
         .core = CoreType::kAiv,
@@ -83,8 +83,6 @@ struct TensormapOverflow : WithoutData {
                  inout("18"), inout("19"), inout("20"), inout("21"), inout("22"), inout("23"),
                  inout("24"), inout("25"), inout("26"), inout("27"), inout("28"), inout("29"),
                  inout("30"), inout("31")}};
-    template <class Block>
-    TM_DEVICE static void run(Block&, const TaskArgs&) {}
   };
   using Kernels = KernelList<Rewrite>;
   template <class Orch>

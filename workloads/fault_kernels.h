@@ -8,18 +8,20 @@
 
 namespace tidemark {
 
-// Makes one tensor and leaves it alone.
-struct Touch {
-  static constexpr KernelInfo kInfo{.name = "touch", .core = CoreType::kAiv, .args = {out("made")}};
+// What a kernel does that only has arguments.
+struct DoesNothing {
   template <class Block>
   TM_DEVICE static void run(Block&, const TaskArgs&) {}
 };
 
+// Makes one tensor and leaves it alone.
+struct Touch : DoesNothing {
+  static constexpr KernelInfo kInfo{.name = "touch", .core = CoreType::kAiv, .args = {out("made")}};
+};
+
 // Nothing in, nothing out.
-struct Nothing {
+struct Nothing : DoesNothing {
   static constexpr KernelInfo kInfo{.name = "nothing", .core = CoreType::kAiv, .args = {}};
-  template <class Block>
-  TM_DEVICE static void run(Block&, const TaskArgs&) {}
 };
 
 // Runs for as many nanoseconds as its scalar says.

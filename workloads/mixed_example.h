@@ -28,12 +28,14 @@ namespace mixed_detail {
 inline constexpr std::uint64_t kSize = 128;
 
 // Argument 2 = argument 0 x argument 1.
-template <class Block>
-TM_DEVICE void multiply(Block& block, const TaskArgs& args) {
-  multiply_tiles(block, {.rows = kSize, .inner = kSize, .columns = kSize},
-                 args.tensor<float>(0).data(), args.tensor<float>(1).data(),
-                 args.tensor<float>(2).data());
-}
+struct Multiplies {
+  template <class Block>
+  TM_DEVICE static void run(Block& block, const TaskArgs& args) {
+    multiply_tiles(block, {.rows = kSize, .inner = kSize, .columns = kSize},
+                   args.tensor<float>(0).data(), args.tensor<float>(1).data(),
+                   args.tensor<float>(2).data());
+  }
+};
 
 // The elements of the upper (0) or lower (1) half that a thread looks after.
 template <class Block, class Work>
@@ -49,13 +51,9 @@ inline constexpr ArgInfos kFinishArgs = {in("mean"), in("w"), out("next"), out("
 
 }  // namespace mixed_detail
 
-struct ExpandProduct {
+struct ExpandProduct : mixed_detail::Multiplies {
   static constexpr KernelInfo kInfo{
       .name = "expand_product", .core = CoreType::kAic, .args = mixed_detail::kExpandArgs};
-  template <class Block>
-  TM_DEVICE static void run(Block& block, const TaskArgs& args) {
-    mixed_detail::multiply(block, args);
-  }
 };
 
 template <std::uint32_t kHalf>
@@ -70,14 +68,10 @@ struct ExpandShift {
   }
 };
 
-struct SquareProduct {
+struct SquareProduct : mixed_detail::Multiplies {
   static constexpr KernelInfo kInfo{.name = "square_product",
                                     .core = CoreType::kAic,
                                     .args = {in("product"), in("w"), out("second")}};
-  template <class Block>
-  TM_DEVICE static void run(Block& block, const TaskArgs& args) {
-    mixed_detail::multiply(block, args);
-  }
 };
 
 struct SumTiles {
@@ -103,13 +97,9 @@ struct MeanHalf {
   }
 };
 
-struct FinishProduct {
+struct FinishProduct : mixed_detail::Multiplies {
   static constexpr KernelInfo kInfo{
       .name = "finish_product", .core = CoreType::kAic, .args = mixed_detail::kFinishArgs};
-  template <class Block>
-  TM_DEVICE static void run(Block& block, const TaskArgs& args) {
-    mixed_detail::multiply(block, args);
-  }
 };
 
 struct FinishRowSums {

@@ -64,8 +64,7 @@ inline std::vector<WorkloadCase> attention_cases() {
 inline AttentionCase find_attention_case(const std::string& name) {
   const auto cases = all_attention_cases();
   if (name.empty()) return cases.front();
-  const auto found = std::find_if(cases.begin(), cases.end(),
-                                  [&](const AttentionCase& one) { return one.name == name; });
+  const auto found = std::ranges::find(cases, name, &AttentionCase::name);
   TM_CHECK(found != cases.end());
   return *found;
 }

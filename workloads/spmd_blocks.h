@@ -20,38 +20,33 @@ namespace spmd_detail {
 inline constexpr ArgInfos kMarkArgs = {out("marks", DType::kInt32), inout("visits", DType::kInt32),
                                        scalar("offset", DType::kInt32)};
 
-// Each block of each kernel has one element: those of kernel `part` follow those of part - 1.
-template <class Block>
-TM_DEVICE void mark(Block& block, const TaskArgs& args, std::uint32_t part) {
-  const auto marks = args.tensor<std::int32_t>(0), visits = args.tensor<std::int32_t>(1);
-  const std::uint32_t element = part * args.block_count + args.block;
-  if (block.rank() != 0) return;
-  marks[element] = args.scalar<std::int32_t>(0) + static_cast<std::int32_t>(element);
-  ++visits[element];
-  block.recorder().mark("spmd.block", element);
-}
+// Each block of each kernel has one element: those of kernel kPart follow those of kPart - 1.
+template <std::uint32_t kPart>
+struct Marks {
+  template <class Block>
+  TM_DEVICE static void run(Block& block, const TaskArgs& args) {
+    const auto marks = args.tensor<std::int32_t>(0), visits = args.tensor<std::int32_t>(1);
+    const std::uint32_t element = kPart * args.block_count + args.block;
+    if (block.rank() != 0) return;
+    marks[element] = args.scalar<std::int32_t>(0) + static_cast<std::int32_t>(element);
+    ++visits[element];
+    block.recorder().mark("spmd.block", element);
+  }
+};
 
 }  // namespace spmd_detail
 
-struct MarkAic {
+struct MarkAic : spmd_detail::Marks<0> {
   static constexpr KernelInfo kInfo{
       .name = "mark_aic", .core = CoreType::kAic, .args = spmd_detail::kMarkArgs};
-  template <class Block>
-  TM_DEVICE static void run(Block& block, const TaskArgs& args) {
-    spmd_detail::mark(block, args, 0);
-  }
 };
 
 // kPart: 0 alone; 1 and 2 are the two AIV kernels of a mix.
 template <std::uint32_t kPart>
-struct MarkAiv {
+struct MarkAiv : spmd_detail::Marks<kPart> {
   static constexpr const char* kNames[3] = {"mark_aiv", "mark_mix_aiv0", "mark_mix_aiv1"};
   static constexpr KernelInfo kInfo{
       .name = kNames[kPart], .core = CoreType::kAiv, .args = spmd_detail::kMarkArgs};
-  template <class Block>
-  TM_DEVICE static void run(Block& block, const TaskArgs& args) {
-    spmd_detail::mark(block, args, kPart);
-  }
 };
 
 struct CountVisits {

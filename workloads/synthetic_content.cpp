@@ -4,8 +4,6 @@
 namespace tidemark {
 namespace {
 
-constexpr std::uint64_t kBelowStamp = (std::uint64_t{1} << 48) - 1;
-
 constexpr std::size_t kProblemsMax = 50;
 
 }  // namespace
@@ -21,14 +19,10 @@ bool verify_synthetic_span(std::uint32_t lane, std::uint64_t number, std::uint32
       span.block != expected.block)
     return false;
   for (std::uint32_t word = 4; word < record_bytes / 8; ++word) {
-    const std::uint64_t stored = word % 2 == 1 ? words[word] & kBelowStamp : words[word];
+    const std::uint64_t stored = word % 2 == 1 ? words[word] & kTicks48Mask : words[word];
     if (stored != synthetic_padding(number, word)) return false;
   }
   return true;
-}
-
-void fill_synthetic_frame(std::uint64_t lane, std::uint64_t frame, std::span<unsigned char> bytes) {
-  SyntheticFrame(lane, frame).read(bytes.data(), bytes.size());
 }
 
 bool verify_synthetic_bytes(std::uint64_t lane, std::uint64_t frame, std::uint64_t offset,

@@ -86,7 +86,7 @@ class SyntheticFrame {
   std::uint64_t key_;
   std::uint64_t at_ = 0;
 };
-void fill_synthetic_frame(std::uint64_t lane, std::uint64_t frame, std::span<unsigned char> bytes);
+
 bool verify_synthetic_bytes(std::uint64_t lane, std::uint64_t frame, std::uint64_t offset,
                             std::span<const unsigned char> bytes);
 

@@ -2,7 +2,6 @@
 #include "workloads/synthetic_producer.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -12,7 +11,8 @@
 #include <vector>
 
 #include "tidemark/base/command.h"
-#include "tidemark/base/unique_fd.h"
+#include "tidemark/base/mapped_memory.h"
+#include "tidemark/base/monotonic_clock.h"
 #include "tidemark/device/program.h"
 #include "tidemark/device/sim/sim_env.h"
 #include "tidemark/record/event_recorder.h"
@@ -20,8 +20,9 @@
 #include "tidemark/record/recorder.h"
 #include "tidemark/session/run_request.h"
 #include "tidemark/session/workload_entry.h"
-#include "workloads/synthetic_args.h"
+#include "workloads/record_widths.h"
 #include "workloads/synthetic_content.h"
+#include "workloads/workload_table.h"
 
 namespace tidemark {
 namespace {
@@ -34,24 +35,20 @@ class AcceptedCounts {
  public:
   explicit AcceptedCounts(const char* path) {
     if (path[0] == 0) return;
-    UniqueFd fd(::open(path, O_RDWR | O_CLOEXEC));
+    const UniqueFd fd(::open(path, O_RDWR | O_CLOEXEC));
     struct stat info {};
     TM_CHECK(fd.valid() && ::fstat(fd.get(), &info) == 0);
-    bytes_ = static_cast<std::size_t>(info.st_size);
-    base_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-    TM_CHECK(base_ != MAP_FAILED);
-  }
-  ~AcceptedCounts() {
-    if (base_ != nullptr) ::munmap(base_, bytes_);
+    counts_ = MappedMemory(static_cast<std::uint64_t>(info.st_size), MAP_SHARED, fd.get());
+    TM_CHECK(counts_.valid());
   }
   SharedWord<std::uint64_t>* of_lane(std::uint32_t lane) {
-    TM_CHECK(base_ == nullptr || (lane + 1) * 16ull <= bytes_);
-    return base_ == nullptr ? nullptr : static_cast<SharedWord<std::uint64_t>*>(base_) + lane * 2;
+    if (!counts_.valid()) return nullptr;
+    TM_CHECK((lane + 1) * 16ull <= counts_.bytes());
+    return static_cast<SharedWord<std::uint64_t>*>(counts_.base()) + lane * 2;
   }
 
  private:
-  void* base_ = nullptr;
-  std::size_t bytes_ = 0;
+  MappedMemory counts_;
 };
 
 class FrameSide {
@@ -64,8 +61,7 @@ class FrameSide {
   }
   bool write_next() {
     const std::uint64_t size = synthetic_frame_bytes(lane_, frame_, max_bytes_);
-    fill_synthetic_frame(lane_, frame_, std::span(bytes_).first(size));
-    ++frame_;
+    SyntheticFrame(lane_, frame_++).read(bytes_.data(), size);
     return writer_.write_frame(bytes_.data(), size);
   }
   void close() { writer_.close(); }
@@ -85,14 +81,13 @@ class Pace {
   Pace(const SyntheticArgs& args, std::uint64_t ticks_per_second, std::uint64_t begin_ticks)
       : ticks_per_record_(args.rate > 0 ? static_cast<double>(ticks_per_second) / args.rate : 0),
         begin_ticks_(begin_ticks),
-        burst_(args.burst != 0) {}
+        burst_(args.burst) {}
 
   // Ticks until record `number` may be written; 0: now.
   std::uint64_t wait_ticks(std::uint64_t number, std::uint64_t now_ticks) {
     if (burst_ && number % kBurstRecords == 0 && number != last_burst_) {
       last_burst_ = number;
-      const timespec silence{.tv_sec = 0, .tv_nsec = static_cast<long>(kBurstSilenceNs)};
-      ::clock_nanosleep(CLOCK_MONOTONIC, 0, &silence, nullptr);
+      sleep_ns(kBurstSilenceNs);
     }
     if (ticks_per_record_ == 0) return 0;
     const std::uint64_t due = burst_ ? number / kBurstRecords * kBurstRecords : number;
@@ -111,8 +106,7 @@ class Pace {
 // Short enough that a lane notices soon when it is to stop.
 void sleep_up_to(std::uint64_t ticks, std::uint64_t ticks_per_second) {
   const double ns = static_cast<double>(ticks) * 1e9 / static_cast<double>(ticks_per_second);
-  const timespec pause{.tv_sec = 0, .tv_nsec = static_cast<long>(std::min(ns, kSleepMaxNs))};
-  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);
+  sleep_ns(static_cast<std::uint64_t>(std::min(ns, kSleepMaxNs)));
 }
 
 template <std::uint32_t kBytes>
@@ -130,7 +124,7 @@ void run_lane(DeviceContext& context, const SyntheticArgs& args, std::uint32_t l
                 static_cast<std::uint64_t>(args.seconds * static_cast<double>(ticks_per_second))
           : ~std::uint64_t{0};
   const bool writes = args.writing_lanes == 0 || lane < args.writing_lanes;
-  const auto stops = [&] { return args.ignores_abort == 0 && context.stop_requested(); };
+  const auto stops = [&] { return !args.ignores_abort && context.stop_requested(); };
   Pace pace(args, ticks_per_second, begin_ticks);
   std::uint64_t accepted = 0, accepted_frames = 0, last_ticks = begin_ticks;
   for (std::uint64_t number = 0; writes && number < limit; ++number) {
@@ -165,14 +159,8 @@ void run_synthetic_producer(DeviceContext& context) {
   EventRecorder<SimEnv> events(&context.region(), events_lane);
   events.mark("synthetic_producer.begin", args.lanes);
   context.run_units(args.lanes, [&](std::uint32_t lane) {
-    switch (args.record_bytes) {
-      case 64:
-        return run_lane<64>(context, args, lane, counts);
-      case 128:
-        return run_lane<128>(context, args, lane, counts);
-      default:
-        return run_lane<32>(context, args, lane, counts);
-    }
+    with_record_bytes(args.record_bytes,
+                      [&](auto bytes) { run_lane<bytes()>(context, args, lane, counts); });
   });
   events.mark("synthetic_producer.end", args.lanes);
   events.close();
@@ -189,42 +177,45 @@ Expected<double> parse_rate(const std::string& text) {
 }
 
 struct SyntheticFlags {
-  SyntheticOptions options;
+  SyntheticArgs args;
   std::string rate = "max";
+  std::string accepted_counts;
 };
 
 Expected<WorkloadLaunch> plan_as_asked(const SyntheticFlags& flags, const Platform& platform) {
-  TM_TRY(const auto rate, parse_rate(flags.rate));
-  if (platform.device == DeviceKind::kCuda && !flags.options.accepted_counts.empty())
+  SyntheticArgs args = flags.args;
+  TM_TRY(args.rate, parse_rate(flags.rate));
+  if (platform.device == DeviceKind::kCuda && !flags.accepted_counts.empty())
     return failure(ErrorKind::kUsage, "--accepted-counts is for simulated platforms, not for {}",
                    platform.name);
-  SyntheticOptions options = flags.options;
-  options.rate = rate;
-  return plan_synthetic_producer(options);
+  if (flags.accepted_counts.size() >= kCountsPathBytes)
+    return failure(ErrorKind::kUsage, "--accepted-counts: the path is too long");
+  flags.accepted_counts.copy(args.accepted_counts, kCountsPathBytes);
+  return plan_synthetic_producer(args);
 }
 
 LaunchPlan bind_flags(Command& command) {
   const auto flags = std::make_shared<SyntheticFlags>();
-  SyntheticOptions& options = flags->options;
+  SyntheticArgs& args = flags->args;
   command.group = kSyntheticProducer;
-  command.option("--lanes", &options.lanes, "Producers, one lane each", kShowsDefault);
-  command.option("--record-bytes", &options.record_bytes, "32, 64 or 128", kShowsDefault);
+  command.option("--lanes", &args.lanes, "Producers, one lane each", kShowsDefault);
+  command.option("--record-bytes", &args.record_bytes, "32, 64 or 128", kShowsDefault);
   command.option("--rate", &flags->rate, "Records per second and lane, or max", kShowsDefault);
-  command.option("--seconds", &options.seconds, "How long to write");
-  command.option("--records", &options.records,
+  command.option("--seconds", &args.seconds, "How long to write");
+  command.option("--records", &args.records,
                  "How many to write per lane (default 1000000 without --seconds)");
-  command.flag("--burst", &options.burst, "Eight pages at full speed, then silence");
-  command.option("--writing-lanes", &options.writing_lanes,
+  command.flag("--burst", &args.burst, "Eight pages at full speed, then silence");
+  command.option("--writing-lanes", &args.writing_lanes,
                  "Only the first N lanes write; the others stay empty");
-  command.option("--frame-bytes", &options.frame_bytes,
+  command.option("--frame-bytes", &args.frame_bytes,
                  "Each lane also writes frames of up to so many bytes");
-  command.flag("--one-thread", &options.one_thread,
+  command.flag("--one-thread", &args.one_thread,
                "CUDA: a lane is written by one thread instead of a warp");
-  command.option("--hang-after", &options.hang_after,
+  command.option("--hang-after", &args.hang_after,
                  "Each lane writes so many records, then never returns (use --op-timeout-ms)");
-  command.flag("--ignore-abort", &options.ignore_abort,
+  command.flag("--ignore-abort", &args.ignores_abort,
                "The lanes go on when the run is to end, as a kernel in a loop does");
-  command.option("--accepted-counts", &options.accepted_counts,
+  command.option("--accepted-counts", &flags->accepted_counts,
                  "A file in which each lane counts what was accepted (16 bytes per lane)");
   return [flags](const Platform& platform) { return plan_as_asked(*flags, platform); };
 }
@@ -244,48 +235,32 @@ void register_synthetic_producer() {
                 .exports_on_request = true});
 }
 
-Expected<WorkloadLaunch> plan_synthetic_producer(const SyntheticOptions& options) {
-  if (options.lanes < 1 || options.lanes > 4096)
-    return failure(ErrorKind::kUsage, "--lanes {}: must be from 1 to 4096", options.lanes);
-  if (options.record_bytes != 32 && options.record_bytes != 64 && options.record_bytes != 128)
+Expected<WorkloadLaunch> plan_synthetic_producer(SyntheticArgs args) {
+  if (args.lanes < 1 || args.lanes > 4096)
+    return failure(ErrorKind::kUsage, "--lanes {}: must be from 1 to 4096", args.lanes);
+  if (!is_record_width(args.record_bytes))
     return failure(ErrorKind::kUsage, "--record-bytes {}: must be 32, 64 or 128",
-                   options.record_bytes);
-  if (options.seconds < 0 || options.rate < 0)
+                   args.record_bytes);
+  if (args.seconds < 0 || args.rate < 0)
     return failure(ErrorKind::kUsage, "--seconds and --rate must not be negative");
-  if (options.accepted_counts.size() >= kCountsPathBytes)
-    return failure(ErrorKind::kUsage, "--accepted-counts: the path is too long");
-  SyntheticArgs args{};
-  args.lanes = options.lanes;
-  args.record_bytes = options.record_bytes;
-  args.writing_lanes = options.writing_lanes;
-  args.burst = options.burst;
-  args.rate = options.rate;
-  args.seconds = options.seconds;
-  args.records = options.records;
-  if (options.seconds == 0 && options.records == 0) args.records = 1'000'000;
-  args.frame_bytes = options.frame_bytes;
-  args.one_thread = options.one_thread;
-  args.hang_after = options.hang_after;
-  args.ignores_abort = options.ignore_abort;
-  std::memcpy(args.accepted_counts, options.accepted_counts.data(), options.accepted_counts.size());
-
+  if (args.seconds == 0 && args.records == 0) args.records = 1'000'000;
   WorkloadLaunch launch;
   launch.program = kSyntheticProducer;
   launch.args.resize(sizeof(args));
   std::memcpy(launch.args.data(), &args, sizeof(args));
-  for (std::uint32_t lane = 0; lane < options.lanes; ++lane)
+  for (std::uint32_t lane = 0; lane < args.lanes; ++lane)
     launch.lanes.push_back({.stream = StreamId::kSwimlane,
-                            .record_bytes = options.record_bytes,
+                            .record_bytes = args.record_bytes,
                             .unit = lane,
                             .producer = fmt::format("producer {}", lane)});
-  for (std::uint32_t lane = 0; options.frame_bytes > 0 && lane < options.lanes; ++lane)
+  for (std::uint32_t lane = 0; args.frame_bytes > 0 && lane < args.lanes; ++lane)
     launch.lanes.push_back({.stream = StreamId::kDump,
                             .record_bytes = 0,
                             .unit = lane,
                             .producer = fmt::format("producer {} frames", lane)});
   launch.lanes.push_back({.stream = StreamId::kEvents,
                           .record_bytes = UserEvent::kBytes,
-                          .unit = options.lanes,
+                          .unit = args.lanes,
                           .producer = "driver"});
   for (std::uint32_t kernel = 0; kernel < kSyntheticKernels; ++kernel)
     launch.kernels.push_back(fmt::format("synthetic_{}", kernel));

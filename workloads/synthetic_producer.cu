@@ -5,7 +5,7 @@
 #include "tidemark/device/cuda/cuda_program.h"
 #include "tidemark/record/event_recorder.h"
 #include "tidemark/record/frame_writer.h"
-#include "workloads/synthetic_args.h"
+#include "workloads/record_widths.h"
 #include "workloads/synthetic_content.h"
 #include "workloads/synthetic_producer.h"
 
@@ -34,16 +34,16 @@ class Pace {
     if (limit_ - number < wanted) wanted = limit_ - number;
     if (args_.hang_after > number && args_.hang_after - number < wanted)
       wanted = args_.hang_after - number;
-    if (args_.burst != 0) {
+    if (args_.burst) {
       const std::uint64_t left = kBurstRecords - number % kBurstRecords;
       if (left == kBurstRecords && number > 0) sleep_until(CudaEnv::now_ticks() + kBurstSilenceNs);
       if (left < wanted) wanted = left;
     }
     if (args_.rate > 0) {
-      const std::uint64_t due = args_.burst != 0 ? number / kBurstRecords * kBurstRecords : number;
+      const std::uint64_t due = args_.burst ? number / kBurstRecords * kBurstRecords : number;
       sleep_until(begin_ticks_ +
                   static_cast<std::uint64_t>(static_cast<double>(due) * 1e9 / args_.rate));
-      wanted = args_.burst != 0 ? wanted : 1;
+      wanted = args_.burst ? wanted : 1;
     }
     return must_stop() ? 0 : wanted;
   }
@@ -59,7 +59,7 @@ class Pace {
     if (now_ticks >= deadline_ticks_) return true;
     if (now_ticks < next_look_ticks_) return stopped_;
     next_look_ticks_ = now_ticks + kLookEveryNs;
-    stopped_ = args_.ignores_abort == 0 && region_.stop_requested();
+    stopped_ = !args_.ignores_abort && region_.stop_requested();
     return stopped_;
   }
 
@@ -142,7 +142,7 @@ __device__ void produce_frames(const RegionView& region, const SyntheticArgs& ar
   SyntheticArgs frames = args;
   frames.records = (args.records + kFrameEvery - 1) / kFrameEvery;
   frames.rate = args.rate / kFrameEvery;
-  frames.burst = 0;
+  frames.burst = false;
   frames.hang_after = 0;
   Pace pace(region, frames);
   const bool writes = args.writing_lanes == 0 || lane < args.writing_lanes;
@@ -164,7 +164,7 @@ __global__ void produce(const __grid_constant__ RegionView region,
   }
   if (args.writing_lanes > 0 && lane >= args.writing_lanes) {
     if (threadIdx.x == 0) Recorder<SyntheticSpan<kBytes>, CudaEnv>(&region, lane).close();
-  } else if (args.one_thread != 0) {
+  } else if (args.one_thread) {
     if (threadIdx.x == 0) produce_as_thread<kBytes>(region, args, lane);
   } else {
     produce_as_warp<kBytes>(region, args, lane);
@@ -185,19 +185,12 @@ bool run_on_cuda(CudaLaunch& launch) {
   const auto args = launch.args<SyntheticArgs>();
   const RegionView& region = launch.region();
   cudaStream_t stream = launch.stream();
-  const std::uint32_t threads = args.one_thread != 0 ? 1 : 32;
+  const std::uint32_t threads = args.one_thread ? 1 : 32;
   const std::uint32_t blocks = args.lanes * (args.frame_bytes > 0 ? 2 : 1);
   mark<<<1, 1, 0, stream>>>(region, blocks, true, args.lanes);
-  switch (args.record_bytes) {
-    case 64:
-      produce<64><<<blocks, threads, 0, stream>>>(region, args);
-      break;
-    case 128:
-      produce<128><<<blocks, threads, 0, stream>>>(region, args);
-      break;
-    default:
-      produce<32><<<blocks, threads, 0, stream>>>(region, args);
-  }
+  with_record_bytes(args.record_bytes, [&](auto bytes) {
+    produce<bytes()><<<blocks, threads, 0, stream>>>(region, args);
+  });
   mark<<<1, 1, 0, stream>>>(region, blocks, false, args.lanes);
   return launch.launched("launch of synthetic_producer");
 }

@@ -142,10 +142,7 @@ Expected<std::unique_ptr<PageSink>> make_bench_sink(const BenchOptions& options)
 }
 
 void reference_sink(void* context, const unsigned char* page, std::size_t bytes) {
-  PageDelivery delivery{};
-  delivery.payload_bytes = bytes;
-  delivery.payload = page;
-  static_cast<PageSink*>(context)->append(delivery);
+  static_cast<PageSink*>(context)->append({.header = {}, .payload_bytes = bytes, .payload = page});
 }
 
 }  // namespace tidemark::bench

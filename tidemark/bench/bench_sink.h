@@ -25,7 +25,6 @@ class MemorySink : public PageSink {
   void second_pass(std::uint32_t threads);
   [[nodiscard]] std::uint64_t wrong_records() const { return wrong_records_.load(); }
   [[nodiscard]] std::uint64_t verified_records() const { return verified_records_.load(); }
-  [[nodiscard]] std::uint64_t checksums() const { return checksums_.load(); }
 
  private:
   void compare(const PageHeaderImage& header, const unsigned char* payload);

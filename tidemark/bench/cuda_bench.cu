@@ -12,6 +12,7 @@
 #include "tidemark/device/cuda/cuda_env.cuh"
 #include "tidemark/device/cuda/cuda_launch.cuh"
 #include "tidemark/device/cuda/cuda_program.h"
+#include "workloads/record_widths.h"
 
 namespace tidemark::bench {
 namespace {
@@ -31,14 +32,16 @@ __device__ TM_INLINE BenchSpan<kBytes> make_record(std::uint64_t number) {
   return {bench_span(number, number, number + 1)};
 }
 
-template <std::uint32_t kBytes, bool kEach, bool kStamped>
-__global__ void produce_as_threads(const __grid_constant__ RegionView region, std::uint64_t records,
-                                   LaneTimes* times) {
+// A block writes a lane together: a warp, or one thread.
+template <class Block, std::uint32_t kBytes, bool kEach = false, bool kStamped = false>
+__global__ void produce(const __grid_constant__ RegionView region, std::uint64_t records,
+                        LaneTimes* times) {
+  const Block block;
   LaneTimes time{};
-  Recorder<BenchSpan<kBytes>, CudaEnv> recorder(&region, blockIdx.x);
+  Recorder<BenchSpan<kBytes>, CudaEnv> recorder(&region, blockIdx.x, block);
   time.begin_ticks = CudaEnv::now_ticks();
   {
-    Pen<BenchSpan<kBytes>, CudaEnv, ThreadBlock> pen(recorder);
+    Pen<BenchSpan<kBytes>, CudaEnv, Block> pen(recorder, block);
     if constexpr (kEach) {
       for (std::uint64_t number = 0; number < records; ++number)
         pen.write(make_record<kBytes, kStamped>(number));
@@ -46,23 +49,7 @@ __global__ void produce_as_threads(const __grid_constant__ RegionView region, st
       pen.write_many(records, [](std::uint64_t i) { return make_record<kBytes, kStamped>(i); });
     }
   }
-  recorder.close();
-  time.end_ticks = CudaEnv::now_ticks();
-  times[blockIdx.x] = time;
-}
-
-template <std::uint32_t kBytes>
-__global__ void produce_as_warps(const __grid_constant__ RegionView region, std::uint64_t records,
-                                 LaneTimes* times) {
-  const WarpBlock warp;
-  LaneTimes time{};
-  Recorder<BenchSpan<kBytes>, CudaEnv> recorder(&region, blockIdx.x, warp);
-  time.begin_ticks = CudaEnv::now_ticks();
-  {
-    Pen<BenchSpan<kBytes>, CudaEnv, WarpBlock> pen(recorder, warp);
-    pen.write_many(records, [](std::uint64_t i) { return make_record<kBytes, false>(i); });
-  }
-  if (warp.rank() != 0) return;
+  if (block.rank() != 0) return;
   recorder.close();
   time.end_ticks = CudaEnv::now_ticks();
   times[blockIdx.x] = time;
@@ -212,15 +199,15 @@ void launch_producer(const CudaLaunch& launch, const CudaBenchArgs& args, LaneTi
   cudaStream_t stream = launch.stream();
   const std::uint32_t lanes = args.lanes;
   if (args.one_thread == 0)
-    produce_as_warps<kBytes><<<lanes, 32, 0, stream>>>(region, args.records, times);
+    produce<WarpBlock, kBytes><<<lanes, 32, 0, stream>>>(region, args.records, times);
   else if (args.each == 0 && args.stamped == 0)
-    produce_as_threads<kBytes, false, false><<<lanes, 1, 0, stream>>>(region, args.records, times);
+    produce<ThreadBlock, kBytes><<<lanes, 1, 0, stream>>>(region, args.records, times);
   else if (args.each == 0)
-    produce_as_threads<kBytes, false, true><<<lanes, 1, 0, stream>>>(region, args.records, times);
+    produce<ThreadBlock, kBytes, false, true><<<lanes, 1, 0, stream>>>(region, args.records, times);
   else if (args.stamped == 0)
-    produce_as_threads<kBytes, true, false><<<lanes, 1, 0, stream>>>(region, args.records, times);
+    produce<ThreadBlock, kBytes, true><<<lanes, 1, 0, stream>>>(region, args.records, times);
   else
-    produce_as_threads<kBytes, true, true><<<lanes, 1, 0, stream>>>(region, args.records, times);
+    produce<ThreadBlock, kBytes, true, true><<<lanes, 1, 0, stream>>>(region, args.records, times);
 }
 
 bool run_bench(CudaLaunch& launch) {
@@ -248,16 +235,8 @@ bool run_bench(CudaLaunch& launch) {
     cudaFreeHost(times);
   });
   launch.note_figure(kFigureLaunchNs, static_cast<double>(monotonic_ns()));
-  switch (args.record_bytes) {
-    case 64:
-      launch_producer<64>(launch, args, times);
-      break;
-    case 128:
-      launch_producer<128>(launch, args, times);
-      break;
-    default:
-      launch_producer<32>(launch, args, times);
-  }
+  with_record_bytes(args.record_bytes,
+                    [&](auto bytes) { launch_producer<bytes()>(launch, args, times); });
   return launch.launched("launch of the producer bench");
 }
 

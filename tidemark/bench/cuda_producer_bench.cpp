@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark bench producer -p cuda | cuda-copy: lossless throughput out of a running kernel, beside
 // what the link gives in the same run and beside the plain alternative.
-#include <cstring>
 
 #include "tidemark/bench/bench_sink.h"
 #include "tidemark/bench/cuda_bench.h"
@@ -71,17 +70,10 @@ struct OneLane {
 };
 
 struct Summary {
-  std::uint64_t records = 0;
-  std::uint64_t lost = 0;
-  std::uint64_t verified = 0;
-  std::uint64_t wrong = 0;
-  double ns_per_record = 0;
-  double mrecords_per_s = 0;
-  double gb_per_s = 0;
-  double mapped_gb = 0;
-  double copy_gb = 0;
-  double plain_kernel_ns = 0;
-  double plain_read_ns = 0;
+  std::uint64_t records = 0, lost = 0, verified = 0, wrong = 0;
+  Rates rates;
+  double mapped_gb = 0, copy_gb = 0;
+  double plain_kernel_ns = 0, plain_ns = 0;  // of an event; the second with reading it
   OneLane by_write_many;
   OneLane by_write;
   double ratio_link = 0;
@@ -126,17 +118,10 @@ Expected<Summary> measure(const BenchOptions& options, const Platform& platform,
     memory =
         std::make_unique<MemorySink>(options.recorder.page_bytes, keep > kKeepBytesMax ? 0 : keep);
   }
-  std::vector<double> rates, kernel_ns, mapped, copies, plain_kernel, plain_read;
-  std::vector<EndToEnd> runs;
+  std::vector<Round> rounds;
   for (std::uint32_t number = 0; number < options.rounds; ++number) {
     TM_TRY(auto round, run_round(options, args, device, memory.get()));
-    runs.push_back(round.end_to_end);
-    rates.push_back(static_cast<double>(round.end_to_end.records) / round.end_to_end.seconds);
-    kernel_ns.push_back(round.kernel_ns / static_cast<double>(args.records));
-    mapped.push_back(round.mapped_gb);
-    copies.push_back(round.copy_gb);
-    plain_kernel.push_back(round.plain_kernel_ns);
-    plain_read.push_back(round.plain_read_ns);
+    rounds.push_back(round);
     summary.records += round.end_to_end.records;
     summary.lost += round.end_to_end.lost;
     summary.verified += round.verified;
@@ -148,64 +133,58 @@ Expected<Summary> measure(const BenchOptions& options, const Platform& platform,
       OneLane& lane = each ? summary.by_write : summary.by_write_many;
       (stamped ? lane.stamped_ns : lane.plain_ns) = ns;
     }
-  summary.ns_per_record = median(kernel_ns);
-  summary.mrecords_per_s = median(rates) / 1e6;
-  summary.gb_per_s = median(rates) * options.record_bytes / 1e9;
-  summary.mapped_gb = median(mapped);
-  summary.copy_gb = median(copies);
-  summary.plain_kernel_ns = median(plain_kernel);
-  summary.plain_read_ns = median(plain_read);
+  summary.rates = {median(rounds, &Round::kernel_ns) / static_cast<double>(args.records),
+                   median(rounds, [](const Round& one) { return one.end_to_end.per_second(); }),
+                   options.record_bytes};
+  summary.mapped_gb = median(rounds, &Round::mapped_gb);
+  summary.copy_gb = median(rounds, &Round::copy_gb);
+  summary.plain_kernel_ns = median(rounds, &Round::plain_kernel_ns);
+  summary.plain_ns = summary.plain_kernel_ns + median(rounds, &Round::plain_read_ns);
   const double link =
       platform.transport == Transport::kPulled ? summary.copy_gb : summary.mapped_gb;
-  summary.ratio_link = link > 0 ? summary.gb_per_s / link : 0;
-  summary.typical = typical_run(std::move(runs));
+  summary.ratio_link = link > 0 ? summary.rates.gb_per_s / link : 0;
+  const auto seconds_of = [](const Round& one) { return one.end_to_end.seconds; };
+  summary.typical = middle(rounds, seconds_of).end_to_end;
   summary.limited_by =
       summary.ratio_link > 0.9 ? "link" : decide_limit(summary.typical, options.sink);
   return summary;
 }
 
 void print_result(const BenchOptions& options, const Summary& summary, const BenchOutput& out) {
-  print_json(out, "producer", [&](JsonWriter& json) {
-    put_options(json, options);
-    put(json, "writers", options.one_thread ? "thread" : "warp");
-    put(json, "records", summary.records);
-    put(json, "ns_per_record", rounded(summary.ns_per_record));
-    put(json, "mrecords_per_s", rounded(summary.mrecords_per_s));
-    put(json, "gb_per_s", rounded(summary.gb_per_s));
-    put(json, "lost", summary.lost);
-    put(json, "verified", summary.verified);
-    put(json, "wrong", summary.wrong);
-    put(json, "stall_share", rounded(summary.typical.stall_share));
-    put(json, "host_cpu_share", rounded(summary.typical.host_cpu_share));
-    put(json, "limited_by", summary.limited_by);
-    put_object(json, "limited_by_numbers", [&] {
-      put_shares(json, summary.typical);
-      put(json, "ratio_link", rounded(summary.ratio_link));
+  print_json(out, "producer", [&](BenchFields& v) {
+    put_options(v, options);
+    v("writers", options.one_thread ? "thread" : "warp");
+    v("records", summary.records);
+    fields(v, summary.rates);
+    TM_FIELDS(v, summary, lost, verified, wrong);
+    TM_FIELDS(v, summary.typical, stall_share, host_cpu_share);
+    v("limited_by", summary.limited_by);
+    v.object("limited_by_numbers", [&](BenchFields& numbers) {
+      TM_FIELDS(numbers, summary.typical, stall_share, drain_busy_share, sink_share);
+      numbers("ratio_link", summary.ratio_link);
     });
-    put_object(json, "link", [&] {
-      put(json, "mapped_store_gb_per_s", rounded(summary.mapped_gb));
-      put(json, "copy_gb_per_s", rounded(summary.copy_gb));
+    v.object("link", [&](BenchFields& link) {
+      link("mapped_store_gb_per_s", summary.mapped_gb);
+      link("copy_gb_per_s", summary.copy_gb);
     });
-    put(json, "ratio_link", rounded(summary.ratio_link));
-    put_object(json, "one_lane", [&] {
-      put(json, "ns_per_record", rounded(summary.by_write_many.plain_ns));
-      put(json, "ns_per_record_two_timestamps", rounded(summary.by_write_many.stamped_ns));
-      put(json, "ns_per_write", rounded(summary.by_write.plain_ns));
-      put(json, "ns_per_write_two_timestamps", rounded(summary.by_write.stamped_ns));
+    v("ratio_link", summary.ratio_link);
+    v.object("one_lane", [&](BenchFields& lane) {
+      lane("ns_per_record", summary.by_write_many.plain_ns);
+      lane("ns_per_record_two_timestamps", summary.by_write_many.stamped_ns);
+      lane("ns_per_write", summary.by_write.plain_ns);
+      lane("ns_per_write_two_timestamps", summary.by_write.stamped_ns);
     });
-    put_object(json, "reference", [&] {
-      put(json, "what", "16-byte events in a global array with an atomic index");
-      put(json, "ns_per_record", rounded(summary.plain_kernel_ns));
-      put(json, "ns_per_record_with_read",
-          rounded(summary.plain_kernel_ns + summary.plain_read_ns));
-      put(json, "mrecords_per_s", rounded(1e3 / (summary.plain_kernel_ns + summary.plain_read_ns)));
-      put(json, "gb_per_s", rounded(16 / (summary.plain_kernel_ns + summary.plain_read_ns)));
+    v.object("reference", [&](BenchFields& reference) {
+      reference("what", "16-byte events in a global array with an atomic index");
+      reference("ns_per_record", summary.plain_kernel_ns);
+      reference("ns_per_record_with_read", summary.plain_ns);
+      reference("mrecords_per_s", 1e3 / summary.plain_ns);
+      reference("gb_per_s", 16 / summary.plain_ns);
     });
-    const double our_ns = 1e3 / summary.mrecords_per_s;
-    put(json, "ns_per_event", rounded(our_ns));
-    put(json, "ratio_ns", rounded(our_ns / (summary.plain_kernel_ns + summary.plain_read_ns)));
-    put(json, "ratio_throughput",
-        rounded((summary.plain_kernel_ns + summary.plain_read_ns) / our_ns));
+    const double our_ns = 1e3 / summary.rates.mrecords_per_s;
+    v("ns_per_event", our_ns);
+    v("ratio_ns", our_ns / summary.plain_ns);
+    v("ratio_throughput", summary.plain_ns / our_ns);
   });
 }
 
@@ -215,7 +194,8 @@ void print_table(const BenchOptions& options, const Summary& summary, const Benc
       options.lanes, options.record_bytes, options.platform, options.one_thread ? "thread" : "warp",
       options.sink, options.recorder.drain_threads);
   out.print("  lossless     {:.1f} Mrecords/s, {:.2f} GB/s = {:.2f} of the link; limited by {}\n",
-            summary.mrecords_per_s, summary.gb_per_s, summary.ratio_link, summary.limited_by);
+            summary.rates.mrecords_per_s, summary.rates.gb_per_s, summary.ratio_link,
+            summary.limited_by);
   out.print("  link         {:.2f} GB/s of plain stores, {:.2f} GB/s of plain copies\n",
             summary.mapped_gb, summary.copy_gb);
   out.print(
@@ -228,8 +208,7 @@ void print_table(const BenchOptions& options, const Summary& summary, const Benc
       "  without it   {:.2f} ns per 16-byte event in a global array with an atomic index, {:.2f} "
       "ns "
       "with reading it afterwards; the recorder: {:.2f} ns\n",
-      summary.plain_kernel_ns, summary.plain_kernel_ns + summary.plain_read_ns,
-      1e3 / summary.mrecords_per_s);
+      summary.plain_kernel_ns, summary.plain_ns, 1e3 / summary.rates.mrecords_per_s);
   out.print("  {} records: {} lost, {} compared with what was written, {} wrong\n", summary.records,
             summary.lost, summary.verified, summary.wrong);
 }

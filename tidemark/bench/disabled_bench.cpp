@@ -2,7 +2,6 @@
 // tidemark bench producer --disabled: what a probe costs when recording is off, in instructions,
 // and what the dump adds to a part of a task when nothing is dumped. The same loop runs twice under
 // callgrind, with it and without it.
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -119,11 +118,9 @@ Expected<std::uint64_t> count_instructions(CountedLoop loop, std::uint64_t itera
 
 // Of the loop alone: what the process does before and after it cancels out.
 Expected<std::uint64_t> count_loop(CountedLoop loop, std::uint64_t iterations) {
-  const auto twice = count_instructions(loop, 2 * iterations);
-  if (!twice) return twice;
-  const auto once = count_instructions(loop, iterations);
-  if (!once) return once;
-  return *twice - *once;
+  TM_TRY(const auto twice, count_instructions(loop, 2 * iterations));
+  TM_TRY(const auto once, count_instructions(loop, iterations));
+  return twice - once;
 }
 
 struct Counted {
@@ -196,19 +193,19 @@ Expected<int> bench_disabled(const BenchOptions& options, const BenchOutput& out
         dump.with, dump.without, kParts);
     return 0;
   }
-  print_json(out, "producer", [&](JsonWriter& json) {
-    put(json, "disabled", true);
-    put(json, "instructions_per_probe", rounded(probe.each));
-    put(json, "iterations", kIterations);
-    put(json, "instructions_with_probe", probe.with);
-    put(json, "instructions_without_probe", probe.without);
-    put(json, "dump_instructions_per_part", rounded(dump.each));
-    put(json, "parts", kParts);
-    put(json, "instructions_with_dump", dump.with);
-    put(json, "instructions_without_dump", dump.without);
-    put(json, "threads", threads);
-    put(json, "regions", regions);
-    put(json, "files", files);
+  print_json(out, "producer", [&](BenchFields& v) {
+    v("disabled", true);
+    v("instructions_per_probe", probe.each);
+    v("iterations", kIterations);
+    v("instructions_with_probe", probe.with);
+    v("instructions_without_probe", probe.without);
+    v("dump_instructions_per_part", dump.each);
+    v("parts", kParts);
+    v("instructions_with_dump", dump.with);
+    v("instructions_without_dump", dump.without);
+    v("threads", threads);
+    v("regions", regions);
+    v("files", files);
   });
   return 0;
 }

@@ -24,6 +24,7 @@ struct Sample {
   double dump_bytes_per_s = 0, plain_bytes_per_s = 0;
   std::uint64_t bytes = 0, lost = 0, peak_bytes = 0, wrong = 0;
   double sync_ns = 0;
+  [[nodiscard]] double ratio() const { return dump_bytes_per_s / plain_bytes_per_s; }
 };
 
 // The same bytes, copied once and written: nothing of a recorder.
@@ -98,8 +99,7 @@ Expected<Sample> take_sample(const DumpBenchOptions& options, const std::string&
   std::filesystem::remove_all(directory, code);
   // From launch to the last byte in the file: the process less its start would be kinder.
   sample.dump_bytes_per_s = static_cast<double>(sample.bytes) * 1e9 / ran.wall_ns;
-  TM_TRY(const auto plain, plain_loop(scratch + "/plain", sample.bytes));
-  sample.plain_bytes_per_s = plain;
+  TM_TRY(sample.plain_bytes_per_s, plain_loop(scratch + "/plain", sample.bytes));
   return sample;
 }
 
@@ -107,43 +107,42 @@ Expected<Sample> take_sample(const DumpBenchOptions& options, const std::string&
 
 Expected<int> bench_dump(const DumpBenchOptions& options, const BenchOutput& out) {
   TM_TRY(const auto scratch, ScratchDirectory::create(options.directory));
-  std::vector<double> ratios, dump, plain, syncs;
-  Sample worst;
+  std::vector<Sample> samples;
+  std::uint64_t lost = 0, wrong = 0;
   for (std::uint32_t round = 0; round < options.rounds; ++round) {
-    TM_TRY(const auto sample, take_sample(options, scratch.path()));
-    ratios.push_back(sample.dump_bytes_per_s / sample.plain_bytes_per_s);
-    dump.push_back(sample.dump_bytes_per_s);
-    plain.push_back(sample.plain_bytes_per_s);
-    syncs.push_back(sample.sync_ns);
-    worst.bytes = sample.bytes;
-    worst.lost += sample.lost;
-    worst.wrong += sample.wrong;
-    worst.peak_bytes = std::max(worst.peak_bytes, sample.peak_bytes);
+    TM_TRY(samples.emplace_back(), take_sample(options, scratch.path()));
+    lost += samples.back().lost;
+    wrong += samples.back().wrong;
   }
+  const double dump = median(samples, &Sample::dump_bytes_per_s);
+  const double plain = median(samples, &Sample::plain_bytes_per_s);
+  const double ratio = median(samples, &Sample::ratio);
+  const double sync_ms = median(samples, &Sample::sync_ns) / 1e6;
+  const std::uint64_t bytes = samples.front().bytes;
+  const std::uint64_t peak = std::ranges::max(samples, {}, &Sample::peak_bytes).peak_bytes;
   if (options.json) {
-    print_json(out, "dump", [&](JsonWriter& json) {
-      put(json, "bytes", worst.bytes);
-      put(json, "pool_bytes", options.pool_bytes);
-      put(json, "dump_bytes_per_second", rounded(median(dump)));
-      put(json, "plain_bytes_per_second", rounded(median(plain)));
-      put(json, "ratio", rounded(median(ratios)));
-      put(json, "sync_ms", rounded(median(syncs) / 1e6));
-      put(json, "lost", worst.lost);
-      put(json, "wrong", worst.wrong);
-      put(json, "host_peak_bytes", worst.peak_bytes);
+    print_json(out, "dump", [&](BenchFields& v) {
+      v("bytes", bytes);
+      v("pool_bytes", options.pool_bytes);
+      v("dump_bytes_per_second", dump);
+      v("plain_bytes_per_second", plain);
+      v("ratio", ratio);
+      v("sync_ms", sync_ms);
+      v("lost", lost);
+      v("wrong", wrong);
+      v("host_peak_bytes", peak);
     });
   } else {
     out.print("{} of tensors through a pool of {}, medians of {} rounds, whole processes\n",
-              human_bytes(worst.bytes), human_bytes(options.pool_bytes), options.rounds);
+              human_bytes(bytes), human_bytes(options.pool_bytes), options.rounds);
     out.print("  dump       {:.2f} GB/s end to end, {} lost, {} wrong, host at most {}\n",
-              median(dump) / 1e9, worst.lost, worst.wrong, human_bytes(worst.peak_bytes));
+              dump / 1e9, lost, wrong, human_bytes(peak));
     out.print("  plain loop {:.2f} GB/s: copied once and written, on the same file system\n",
-              median(plain) / 1e9);
-    out.print("  ratio      {:.3f}\n", median(ratios));
-    out.print("  sync       {:.1f} ms more until the capture is on stable storage\n",
-              median(syncs) / 1e6);
+              plain / 1e9);
+    out.print("  ratio      {:.3f}\n", ratio);
+    out.print("  sync       {:.1f} ms more until the capture is on stable storage\n", sync_ms);
   }
-  return worst.lost == 0 && worst.wrong == 0 ? 0 : 4;
+  return lost == 0 && wrong == 0 ? 0 : 4;
 }
 
 }  // namespace tidemark::bench

@@ -52,55 +52,54 @@ Expected<Sample> take_sample(const OverheadBenchOptions& options, const Configur
                 .lost = ran.lost()};
 }
 
-struct Measured {
-  Configuration config;
-  std::vector<double> device_ratios, process_ratios, device_ns, costs;
-  std::uint64_t records = 0;
-  std::uint64_t lost = 0;
-
-  void add(const Sample& sample, const Sample& off) {
-    device_ns.push_back(sample.device_ns);
-    device_ratios.push_back(sample.device_ns / off.device_ns);
-    process_ratios.push_back(sample.process_ns / off.process_ns);
-    costs.push_back(sample.ns_per_record);
-    records = sample.records;
-    lost += sample.lost;
-  }
+// What a configuration took: medians over the rounds, each beside the same round of the first one.
+struct Row {
+  std::string streams;
+  double device_ms = 0, ratio_device_time = 0, ratio_process_time = 0;
+  std::uint64_t records = 0, lost = 0;
 };
+void fields(auto& v, const Row& row) {
+  TM_FIELDS(v, row, streams, device_ms, ratio_device_time, ratio_process_time, records, lost);
+}
 
-void print_result(const OverheadBenchOptions& options, const std::vector<Measured>& all,
-                  const BenchOutput& out) {
-  print_json(out, "overhead", [&](JsonWriter& json) {
-    put(json, "workload", options.workload);
-    put(json, "case", options.case_name);
-    put(json, "platform", options.platform);
-    put(json, "rounds", options.rounds);
-    put(json, "ns_per_record", rounded(median(all.back().costs)));
-    put_list(json, "streams", all, [&](const Measured& one) {
-      put(json, "streams", one.config.name);
-      put(json, "device_ms", rounded(median(one.device_ns) / 1e6));
-      put(json, "ratio_device_time", rounded(median(one.device_ratios)));
-      put(json, "ratio_process_time", rounded(median(one.process_ratios)));
-      put(json, "records", one.records);
-      put(json, "lost", one.lost);
-    });
+Row make_row(const char* name, const std::vector<Sample>& samples, const std::vector<Sample>& off) {
+  Row row{.streams = name, .records = samples.back().records};
+  std::vector<double> device_ratios, process_ratios;
+  for (std::size_t round = 0; round < samples.size(); ++round) {
+    device_ratios.push_back(samples[round].device_ns / off[round].device_ns);
+    process_ratios.push_back(samples[round].process_ns / off[round].process_ns);
+    row.lost += samples[round].lost;
+  }
+  row.device_ms = median(samples, &Sample::device_ns) / 1e6;
+  row.ratio_device_time = median(device_ratios);
+  row.ratio_process_time = median(process_ratios);
+  return row;
+}
+
+void print_result(const OverheadBenchOptions& options, const std::vector<Row>& rows,
+                  double ns_per_record, const BenchOutput& out) {
+  print_json(out, "overhead", [&](BenchFields& v) {
+    v("workload", options.workload);
+    v("case", options.case_name);
+    TM_FIELDS(v, options, platform, rounds);
+    v("ns_per_record", ns_per_record);
+    v("streams", rows);
   });
 }
 
-void print_table(const OverheadBenchOptions& options, const std::vector<Measured>& all,
-                 const BenchOutput& out) {
+void print_table(const OverheadBenchOptions& options, const std::vector<Row>& rows,
+                 double ns_per_record, const BenchOutput& out) {
   out.print(
       "{} {} on {}: medians of {} interleaved rounds, each beside the same round with "
       "everything off\n",
       options.workload, options.case_name, options.platform, options.rounds);
   out.print("  {:<12} {:>12} {:>14} {:>15} {:>12} {:>6}\n", "streams", "device ms", "device ratio",
             "process ratio", "records", "lost");
-  for (const auto& one : all)
-    out.print("  {:<12} {:>12.2f} {:>14.3f} {:>15.3f} {:>12} {:>6}\n", one.config.name,
-              median(one.device_ns) / 1e6, median(one.device_ratios), median(one.process_ratios),
-              one.records, one.lost);
+  for (const auto& row : rows)
+    out.print("  {:<12} {:>12.2f} {:>14.3f} {:>15.3f} {:>12} {:>6}\n", row.streams, row.device_ms,
+              row.ratio_device_time, row.ratio_process_time, row.records, row.lost);
   out.print("  a record costs its producer {:.2f} ns (calibrated in the same runs)\n",
-            median(all.back().costs));
+            ns_per_record);
 }
 
 }  // namespace
@@ -110,22 +109,20 @@ Expected<int> bench_overhead(const OverheadBenchOptions& asked, const BenchOutpu
   if (options.case_name.empty() && options.workload == "paged_attention")
     options.case_name = "Case2";
   TM_TRY(const auto scratch, ScratchDirectory::create(options.directory));
-  std::vector<Measured> all;
-  for (const auto& config : configurations()) all.push_back({.config = config});
-  std::vector<Sample> samples(all.size());
-  std::size_t taken = 0;
+  const auto all = configurations();
+  std::vector<std::vector<Sample>> samples(all.size());  // by configuration, then by round
   const auto take = [&](std::uint32_t round, std::size_t side) -> Expected<void> {
-    out.progress(
-        fmt::format("  round {} of {}: {}", round + 1, options.rounds, all[side].config.name));
-    TM_TRY(const auto sample, take_sample(options, all[side].config, scratch.path() + "/run"));
-    samples[side] = sample;
-    if (++taken % all.size() != 0) return {};
-    for (std::size_t i = 0; i < all.size(); ++i) all[i].add(samples[i], samples[0]);
+    out.progress(fmt::format("  round {} of {}: {}", round + 1, options.rounds, all[side].name));
+    TM_TRY(samples[side].emplace_back(), take_sample(options, all[side], scratch.path() + "/run"));
     return {};
   };
   TM_TRY_DO(take_turns(options.rounds, all.size(), take));
   out.progress("");
-  options.json ? print_result(options, all, out) : print_table(options, all, out);
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    rows.push_back(make_row(all[i].name, samples[i], samples[0]));
+  const double ns_per_record = median(samples.back(), &Sample::ns_per_record);
+  (options.json ? print_result : print_table)(options, rows, ns_per_record, out);
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "tidemark/bench/reference_rig.h"
 #include "tidemark/bench/rounds.h"
 #include "tidemark/device/sim/sim_clock.h"
+#include "workloads/record_widths.h"
 
 namespace tidemark::bench {
 namespace {
@@ -16,20 +17,13 @@ namespace {
 constexpr std::uint64_t kMemoryBytesPerRound = 2ull << 30;
 constexpr std::uint64_t kFileBytesPerRound = 512ull << 20;
 
-struct Rates {
-  double ns_per_record = 0;
-  double mrecords_per_s = 0;
-  double gb_per_s = 0;
-};
-
 struct Summary {
   Rates ours;
   Rates reference;
   EndToEnd typical;  // of the rounds: the one in the middle
   std::uint64_t records = 0;
   std::uint64_t lost = 0;
-  double ratio_ns = 0;
-  double ratio_throughput = 0;
+  double ratio_ns = 0, ratio_throughput = 0;
   std::string limited_by;
 };
 
@@ -48,7 +42,7 @@ Expected<void> measure_bursts(const BenchOptions& memory, std::vector<double>& o
 
 Expected<Summary> measure(const BenchOptions& options) {
   Summary summary;
-  std::vector<double> our_ns, their_ns, our_rate, their_rate;
+  std::vector<double> our_ns, their_ns, their_rate;
   std::vector<EndToEnd> runs;
   const std::uint64_t round_bytes =
       options.sink == "file" ? kFileBytesPerRound : kMemoryBytesPerRound;
@@ -57,61 +51,45 @@ Expected<Summary> measure(const BenchOptions& options) {
   BenchOptions memory = options;
   memory.sink = "memory";
   std::uint32_t page_count = 0;  // of the recorder's first round
-  for (std::uint32_t round = 0; round < options.rounds; ++round) {
-    const auto measure_ours = [&]() -> Expected<void> {
-      TM_TRY(auto sink, make_bench_sink(options));
-      TM_TRY(auto rig, RecorderRig::create(options, sink.get(), sim_ticks_per_second()));
-      page_count = rig->pool_pages();
-      runs.push_back(rig->run(records));
-      our_rate.push_back(static_cast<double>(runs.back().records) / runs.back().seconds);
-      summary.lost += runs.back().lost;
-      summary.records += runs.back().records;
-      return {};
-    };
-    const auto measure_theirs = [&]() -> Expected<void> {
-      TM_TRY(auto sink, make_bench_sink(options));
+  // The recorder, the reference, bursts of both. They take turns at going first, so that neither
+  // always follows the other's cache and clock.
+  const auto take = [&](std::uint32_t, std::size_t side) -> Expected<void> {
+    if (side == 2) return measure_bursts(memory, our_ns, their_ns);
+    TM_TRY(auto sink, make_bench_sink(options));
+    if (side == 1) {
       const double seconds = reference_end_to_end(options, page_count, records, sink.get());
       their_rate.push_back(static_cast<double>(records * options.lanes) / seconds);
       return {};
-    };
-    // Taking turns at going first: neither always follows the other's cache and clock.
-    const bool ours_first = round % 2 == 0;
-    if (ours_first) TM_TRY_DO(measure_ours());
-    TM_TRY_DO(measure_theirs());
-    if (!ours_first) TM_TRY_DO(measure_ours());
-    TM_TRY_DO(measure_bursts(memory, our_ns, their_ns));
-  }
-  const auto rates = [&](double ns, double per_second) {
-    return Rates{ns, per_second / 1e6, per_second * options.record_bytes / 1e9};
+    }
+    TM_TRY(auto rig, RecorderRig::create(options, sink.get(), sim_ticks_per_second()));
+    page_count = rig->pool_pages();
+    runs.push_back(rig->run(records));
+    summary.lost += runs.back().lost;
+    summary.records += runs.back().records;
+    return {};
   };
-  summary.ours = rates(median(our_ns), median(our_rate));
-  summary.reference = rates(median(their_ns), median(their_rate));
+  TM_TRY_DO(take_turns(options.rounds, 3, take));
+  summary.ours = {median(our_ns), median(runs, &EndToEnd::per_second), options.record_bytes};
+  summary.reference = {median(their_ns), median(their_rate), options.record_bytes};
   summary.ratio_ns = summary.ours.ns_per_record / summary.reference.ns_per_record;
   summary.ratio_throughput = summary.ours.mrecords_per_s / summary.reference.mrecords_per_s;
-  summary.typical = typical_run(std::move(runs));
+  summary.typical = middle(runs, &EndToEnd::seconds);
   summary.limited_by = decide_limit(summary.typical, options.sink);
   return summary;
 }
 
-void put_rates(JsonWriter& json, const Rates& rates) {
-  put(json, "ns_per_record", rounded(rates.ns_per_record));
-  put(json, "mrecords_per_s", rounded(rates.mrecords_per_s));
-  put(json, "gb_per_s", rounded(rates.gb_per_s));
-}
-
 void print_result(const BenchOptions& options, const Summary& summary, const BenchOutput& out) {
-  print_json(out, "producer", [&](JsonWriter& json) {
-    put_options(json, options);
-    put(json, "records", summary.records);
-    put_rates(json, summary.ours);
-    put(json, "lost", summary.lost);
-    put(json, "stall_share", rounded(summary.typical.stall_share));
-    put(json, "host_cpu_share", rounded(summary.typical.host_cpu_share));
-    put(json, "limited_by", summary.limited_by);
-    put_object(json, "limited_by_numbers", [&] { put_shares(json, summary.typical); });
-    put_object(json, "reference", [&] { put_rates(json, summary.reference); });
-    put(json, "ratio_ns", rounded(summary.ratio_ns));
-    put(json, "ratio_throughput", rounded(summary.ratio_throughput));
+  print_json(out, "producer", [&](BenchFields& v) {
+    put_options(v, options);
+    v("records", summary.records);
+    fields(v, summary.ours);
+    v("lost", summary.lost);
+    TM_FIELDS(v, summary.typical, stall_share, host_cpu_share);
+    v("limited_by", summary.limited_by);
+    v.object("limited_by_numbers", [&](BenchFields& shares) {
+      TM_FIELDS(shares, summary.typical, stall_share, drain_busy_share, sink_share);
+    });
+    TM_FIELDS(v, summary, reference, ratio_ns, ratio_throughput);
   });
 }
 
@@ -137,7 +115,7 @@ void print_table(const BenchOptions& options, const Summary& summary, const Benc
 Expected<int> bench_producer(const BenchOptions& options, const BenchOutput& out) {
   if (options.disabled) return bench_disabled(options, out);
   if (options.rounds < 5) return failure(ErrorKind::kUsage, "--rounds: a median needs at least 5");
-  if (options.record_bytes != 32 && options.record_bytes != 64 && options.record_bytes != 128)
+  if (!is_record_width(options.record_bytes))
     return failure(ErrorKind::kUsage, "--record-bytes: must be 32, 64 or 128");
   if (options.lanes < 1) return failure(ErrorKind::kUsage, "--lanes: at least 1");
   const Platform* platform = find_platform(options.platform);

@@ -16,6 +16,7 @@
 #include "tidemark/device/sim/sim_env.h"
 #include "tidemark/record/recorder.h"
 #include "tidemark/session/active_run.h"
+#include "workloads/record_widths.h"
 
 namespace tidemark::bench {
 
@@ -34,22 +35,6 @@ __attribute__((noinline)) std::uint64_t write_records(Recorder<BenchSpan<kBytes>
   return refused;
 }
 
-template <class Fn>
-auto with_record_bytes(std::uint32_t record_bytes, const Fn& fn) {
-  switch (record_bytes) {
-    case 64:
-      return fn(std::integral_constant<std::uint32_t, 64>());
-    case 128:
-      return fn(std::integral_constant<std::uint32_t, 128>());
-    default:
-      return fn(std::integral_constant<std::uint32_t, 32>());
-  }
-}
-
-void wait_until(const std::atomic<bool>& word) {
-  while (!word.load(std::memory_order_acquire)) ::sched_yield();
-}
-
 }  // namespace
 
 Expected<std::unique_ptr<RecorderRig>> RecorderRig::create(const BenchOptions& options,
@@ -62,8 +47,7 @@ Expected<std::unique_ptr<RecorderRig>> RecorderRig::create(const BenchOptions& o
   std::unique_ptr<RecorderRig> rig(new RecorderRig);
   rig->options_ = options;
   RegionRequest request;
-  for (std::uint32_t lane = 0; lane < options.lanes; ++lane)
-    request.lanes.push_back({.record_bytes = options.record_bytes, .producer = "bench"});
+  request.lanes.assign(options.lanes, {.record_bytes = options.record_bytes, .producer = "bench"});
   request.recorder = options.recorder;
   if (platform->transport == Transport::kPulled) request.pages_per_lane = kPagesPerLanePulled;
   request.ticks_per_second = ticks_per_second;
@@ -78,8 +62,6 @@ Expected<std::unique_ptr<RecorderRig>> RecorderRig::create(const BenchOptions& o
   return rig;
 }
 
-RecorderRig::~RecorderRig() { drainer_.reset(); }
-
 EndToEnd RecorderRig::run(std::uint64_t records) {
   std::atomic<bool> go{false};
   std::atomic<std::uint64_t> refused{0};
@@ -89,7 +71,7 @@ EndToEnd RecorderRig::run(std::uint64_t records) {
       const ThreadPlace place = ThreadPlace::producer(options_, lane);
       with_record_bytes(options_.record_bytes, [&](auto bytes) {
         Recorder<BenchSpan<bytes()>, SimEnv> recorder(&region_, lane);
-        wait_until(go);
+        while (!go.load(std::memory_order_acquire)) ::sched_yield();
         refused += write_records<bytes()>(recorder, 0, records);
         recorder.close();
       });
@@ -104,12 +86,11 @@ EndToEnd RecorderRig::run(std::uint64_t records) {
   return result;
 }
 
-Expected<EndToEnd> RecorderRig::run_on(Device& device, const LaunchRequest& launch,
+Expected<EndToEnd> RecorderRig::run_on(Device& device, LaunchRequest launch,
                                        std::uint64_t records) {
   drainer_->start();
-  LaunchRequest request = launch;
-  request.region = &file_;
-  TM_TRY_DO(device.launch(request));
+  launch.region = &file_;
+  TM_TRY_DO(device.launch(launch));
   std::uint64_t drained_ns = 0;
   std::optional<DeviceExit> exit;
   while (!exit) {

@@ -17,12 +17,11 @@ class RecorderRig {
   // Set up outside the measured time; the region is in place and faulted in.
   static Expected<std::unique_ptr<RecorderRig>> create(const BenchOptions& options, PageSink* sink,
                                                        std::uint64_t ticks_per_second);
-  ~RecorderRig();
 
   // Every lane writes `records`; ends when the last one is in the sink.
   EndToEnd run(std::uint64_t records);
   // The same, but a program on a device writes.
-  Expected<EndToEnd> run_on(Device& device, const LaunchRequest& launch, std::uint64_t records);
+  Expected<EndToEnd> run_on(Device& device, LaunchRequest launch, std::uint64_t records);
   // What that program left in the region.
   [[nodiscard]] double figure(std::uint32_t index) const;
   // One lane writes bursts that fit into the pages it holds; the median cost of a record.
@@ -46,7 +45,7 @@ class RecorderRig {
   RegionPort port_;
   MappedMemory mapping_;
   RegionView region_;
-  std::unique_ptr<Drainer> drainer_;
+  std::unique_ptr<Drainer> drainer_;  // uses all of the above
 };
 
 }  // namespace tidemark::bench

@@ -13,6 +13,7 @@
 #include "tidemark/bench/rounds.h"
 #include "tidemark/bench/thread_places.h"
 #include "tidemark/device/sim/sim_env.h"
+#include "workloads/record_widths.h"
 
 namespace tidemark::bench {
 namespace {
@@ -22,14 +23,7 @@ constexpr std::uint32_t kBursts = 150;
 
 void produce(reference::Exchange& exchange, std::uint32_t record_bytes, std::uint64_t number,
              std::uint64_t count) {
-  switch (record_bytes) {
-    case 64:
-      return exchange.produce<64>(number, count);
-    case 128:
-      return exchange.produce<128>(number, count);
-    default:
-      return exchange.produce<32>(number, count);
-  }
+  with_record_bytes(record_bytes, [&](auto bytes) { exchange.produce<bytes()>(number, count); });
 }
 
 // The lanes of a bench and the threads that drain them.

@@ -17,8 +17,8 @@ namespace tidemark::bench {
 
 namespace {
 
-// This program again. An exit code other than 0 is an error.
-Expected<SampleRun> run_self(const std::vector<std::string>& args) {
+// This program again, and what it prints. An exit code other than 0 is an error.
+Expected<std::string> run_self(const std::vector<std::string>& args, SampleRun& run) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return file_failure("make", "a pipe");
   UniqueFd out(ends[0]), in(ends[1]);
@@ -28,7 +28,6 @@ Expected<SampleRun> run_self(const std::vector<std::string>& args) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, in.get(), STDOUT_FILENO);
-  SampleRun run;
   const std::uint64_t begin_ns = monotonic_ns();
   pid_t child = 0;
   const int code =
@@ -36,9 +35,10 @@ Expected<SampleRun> run_self(const std::vector<std::string>& args) {
   ::posix_spawn_file_actions_destroy(&actions);
   if (code != 0) return failure(ErrorKind::kDevice, "cannot start this program again");
   in.reset();
+  std::string text;
   char buffer[64 * 1024];
   for (ssize_t got = 0; (got = ::read(out.get(), buffer, sizeof(buffer))) > 0;)
-    run.out.append(buffer, static_cast<std::size_t>(got));
+    text.append(buffer, static_cast<std::size_t>(got));
   int status = 0;
   struct rusage usage {};
   ::wait4(child, &status, 0, &usage);
@@ -46,16 +46,10 @@ Expected<SampleRun> run_self(const std::vector<std::string>& args) {
   run.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     return failure(ErrorKind::kDevice, "'tidemark {} {}' did not end well", args[1], args[2]);
-  return run;
+  return text;
 }
 
 }  // namespace
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 std::string decide_limit(const EndToEnd& run, const std::string& sink) {
   if (run.stall_share < 0.05) return "producer";
@@ -63,23 +57,10 @@ std::string decide_limit(const EndToEnd& run, const std::string& sink) {
   return sink == "file" && run.sink_share > 0.5 ? "file" : "drain";
 }
 
-EndToEnd typical_run(std::vector<EndToEnd> runs) {
-  std::sort(runs.begin(), runs.end(),
-            [](const EndToEnd& a, const EndToEnd& b) { return a.seconds < b.seconds; });
-  return runs[runs.size() / 2];
-}
-
-void put_options(JsonWriter& json, const BenchOptions& options) {
-  FieldWriter v(json);
+void put_options(BenchFields& v, const BenchOptions& options) {
   TM_FIELDS(v, options, platform, sink, lanes, record_bytes);
   v("drain_threads", options.recorder.drain_threads);
   v("rounds", options.rounds);
-}
-
-void put_shares(JsonWriter& json, const EndToEnd& typical) {
-  put(json, "stall_share", rounded(typical.stall_share));
-  put(json, "drain_busy_share", rounded(typical.drain_busy_share));
-  put(json, "sink_share", rounded(typical.sink_share));
 }
 
 Expected<ScratchDirectory> ScratchDirectory::create(const std::string& parent) {
@@ -99,10 +80,9 @@ Expected<SampleRun> sample_run(std::vector<std::string> args, const std::string&
   std::filesystem::remove_all(directory, code);
   args.insert(args.begin(), {"tidemark", "run"});
   args.insert(args.end(), {"--json", "--output-prefix", directory});
-  auto run = run_self(args);
-  if (!run) return run;
-  TM_TRY(auto report, parse_run_report(run->out, "the output of 'tidemark run --json'"));
-  run->report = std::move(report);
+  SampleRun run;
+  TM_TRY(const auto text, run_self(args, run));
+  TM_TRY(run.report, parse_run_report(text, "the output of 'tidemark run --json'"));
   return run;
 }
 

@@ -69,8 +69,7 @@ Expected<double> run_once(const GraphRequest& graph, const RuntimeConfig& config
   run_sim_units<BenchGraph>(memory, status, watch, [] { return false; });
   if (status->error.code.load_acquire() != ErrorCode::kNone ||
       memory.control().completed.load_acquire() != status->submitted.load_acquire())
-    return failure(ErrorKind::kDevice, "the graph '{}' ended with error {}",
-                   kGraphNames[static_cast<std::size_t>(graph.shape)],
+    return failure(ErrorKind::kDevice, "the graph '{}' ended with error {}", graph.name(),
                    to_text(status->error.code.load_acquire()));
   // The last scheduler leaves when the last task is complete.
   std::uint64_t end_ticks = 0;
@@ -91,32 +90,31 @@ Expected<Measured> measure(const GraphRequest& graph, const RuntimeBenchOptions&
   for (std::uint32_t round = 0; round < rounds; ++round) {
     TM_TRY(const auto ns, run_once(graph, config));
     ours.push_back(ns);
-    if (kHaveTbb) theirs.push_back(tbb_ns_per_task(predecessors));
+    theirs.push_back(tbb_ns_per_task(predecessors));
   }
-  return Measured{graph, median(ours), theirs.empty() ? 0 : median(theirs)};
+  return Measured{graph, median(ours), median(theirs)};
 }
 
-void put_graph(JsonWriter& json, const Measured& one) {
-  put(json, "graph", kGraphNames[static_cast<std::size_t>(one.graph.shape)]);
-  put(json, "dependencies", one.graph.automatic ? "automatic" : "explicit");
-  put(json, "tasks", one.graph.tasks);
-  put(json, "ns_per_task", rounded(one.ns_per_task));
-  put(json, "tasks_per_s", std::round(1e9 / one.ns_per_task));
-  if (one.tbb_ns_per_task <= 0) return put(json, "reference", nullptr);
-  put_object(json, "reference", [&] {
-    put(json, "what", "oneTBB flow graph, same edges");
-    put(json, "ns_per_task", rounded(one.tbb_ns_per_task));
+void fields(auto& v, const Measured& one) {
+  v("graph", one.graph.name());
+  v("dependencies", one.graph.dependencies());
+  v("tasks", one.graph.tasks);
+  v("ns_per_task", one.ns_per_task);
+  v("tasks_per_s", std::round(1e9 / one.ns_per_task));
+  if (one.tbb_ns_per_task <= 0) return v("reference", nullptr);
+  v.object("reference", [&](auto& reference) {
+    reference("what", "oneTBB flow graph, same edges");
+    reference("ns_per_task", one.tbb_ns_per_task);
   });
-  put(json, "ratio_ns", rounded(one.ns_per_task / one.tbb_ns_per_task));
+  v("ratio_ns", one.ns_per_task / one.tbb_ns_per_task);
 }
 
 void print_result(const RuntimeBenchOptions& options, const std::vector<Measured>& all,
                   double flatness, const BenchOutput& out) {
-  print_json(out, "runtime", [&](JsonWriter& json) {
-    put(json, "platform", options.platform);
-    put(json, "rounds", options.rounds);
-    put_list(json, "graphs", all, [&](const Measured& one) { put_graph(json, one); });
-    put(json, "ratio_flat", rounded(flatness));
+  print_json(out, "runtime", [&](BenchFields& v) {
+    TM_FIELDS(v, options, platform, rounds);
+    v("graphs", all);
+    v("ratio_flat", flatness);
   });
 }
 
@@ -165,13 +163,11 @@ Expected<int> bench_runtime(const RuntimeBenchOptions& options, const BenchOutpu
     graphs.push_back({shape, false, options.tasks});
   std::vector<Measured> all;
   for (const auto& graph : graphs) {
-    TM_TRY(const auto measured, measure(graph, options));
+    TM_TRY(const Measured measured, measure(graph, options));
     all.push_back(measured);
     if (options.json) continue;
-    out.print("{:<15} {:<10} {:>9} tasks  {:>7.0f} ns per task",
-              kGraphNames[static_cast<std::size_t>(graph.shape)],
-              graph.automatic ? "automatic" : "explicit", with_commas(graph.tasks),
-              measured.ns_per_task);
+    out.print("{:<15} {:<10} {:>9} tasks  {:>7.0f} ns per task", graph.name(), graph.dependencies(),
+              with_commas(graph.tasks), measured.ns_per_task);
     if (measured.tbb_ns_per_task > 0)
       out.print("  oneTBB {:>7.0f} ns  ratio {:.2f}", measured.tbb_ns_per_task,
                 measured.ns_per_task / measured.tbb_ns_per_task);

@@ -20,6 +20,9 @@ struct GraphRequest {
   GraphShape shape = GraphShape::kIndependent;
   bool automatic = true;  // edges from access tags; otherwise explicit ones only
   std::uint64_t tasks = 0;
+
+  [[nodiscard]] const char* name() const { return kGraphNames[static_cast<std::size_t>(shape)]; }
+  [[nodiscard]] const char* dependencies() const { return automatic ? "automatic" : "explicit"; }
 };
 
 inline constexpr std::uint64_t kFanWidth = 16;

@@ -9,8 +9,6 @@
 
 namespace tidemark::bench {
 
-const bool kHaveTbb = true;
-
 double tbb_ns_per_task(const std::vector<std::vector<std::uint32_t>>& predecessors) {
   using Node = tbb::flow::continue_node<tbb::flow::continue_msg>;
   const auto nothing = [](const tbb::flow::continue_msg& message) { return message; };

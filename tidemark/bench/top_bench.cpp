@@ -69,12 +69,12 @@ Expected<int> bench_top(const TopBenchOptions& options, const BenchOutput& out) 
     noise.push_back(rates[2][round] / rates[0][round]);
   }
   if (options.json) {
-    print_json(out, "top", [&](JsonWriter& json) {
-      put(json, "mrecords_per_second_alone", rounded(median(rates[0]) / 1e6));
-      put(json, "mrecords_per_second_watched", rounded(median(rates[1]) / 1e6));
-      put(json, "ratio_watched", rounded(median(ratios)));
-      put(json, "ratio_alone_again", rounded(median(noise)));
-      put(json, "looks", looks);
+    print_json(out, "top", [&](BenchFields& v) {
+      v("mrecords_per_second_alone", median(rates[0]) / 1e6);
+      v("mrecords_per_second_watched", median(rates[1]) / 1e6);
+      v("ratio_watched", median(ratios));
+      v("ratio_alone_again", median(noise));
+      v("looks", looks);
     });
     return 0;
   }

@@ -4,8 +4,6 @@
 
 namespace tidemark::bench {
 
-const bool kHaveTbb = false;
-
 double tbb_ns_per_task(const std::vector<std::vector<std::uint32_t>>&) { return 0; }
 
 }  // namespace tidemark::bench

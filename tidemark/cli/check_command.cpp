@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark check: verifies ledger, checksums, stamps and, where the workload allows it, content.
-#include <memory>
-
 #include "tidemark/analyze/check_run.h"
 #include "tidemark/base/human_text.h"
 #include "tidemark/cli/command_line.h"
@@ -11,8 +9,12 @@
 namespace tidemark::cli {
 namespace {
 
-Expected<int> check(const std::string& named) {
-  TM_TRY(const auto directory, resolve_run(named));
+struct CheckArgs {
+  std::string run;
+};
+
+Expected<int> check(const CheckArgs& args) {
+  TM_TRY(const auto directory, resolve_run(args.run));
   TM_TRY(const auto report, read_run_report(directory));
   const WorkloadEntry* workload = find_registered_workload(report.workload);
   const ContentCheck content = workload == nullptr ? ContentCheck() : workload->verify_page;
@@ -44,9 +46,7 @@ Expected<int> check(const std::string& named) {
 
 void add_check_command(Command& program) {
   Command& command = program.command("check", "Verify a run: ledger, checksums, stamps, content");
-  auto run = std::make_shared<std::string>();
-  command.option("run", run.get(), "Directory of the run (default: the newest in outputs/)");
-  command.run = [run] { return check(*run); };
+  add_run_arguments<CheckArgs>(command, check);
 }
 
 }  // namespace tidemark::cli

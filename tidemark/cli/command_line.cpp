@@ -123,12 +123,8 @@ int parse_and_run(CLI::App& app, const Command& program, int argc, char** argv) 
     app.parse(argc, argv);
     const Expected<int> exit_code = named_command(app, program).run();
     return exit_code ? *exit_code : report_error(exit_code.error());
-  } catch (const CLI::CallForHelp& help) {
-    return print_answer(app, help);
-  } catch (const CLI::CallForAllHelp& help) {
-    return print_answer(app, help);
-  } catch (const CLI::CallForVersion& version) {
-    return print_answer(app, version);
+  } catch (const CLI::Success& asked) {
+    return print_answer(app, asked);
   } catch (const CLI::ParseError& error) {
     return refuse(app, error);
   } catch (const std::bad_alloc&) {
@@ -142,7 +138,8 @@ int parse_and_run(CLI::App& app, const Command& program, int argc, char** argv) 
 
 }  // namespace
 
-int exit_code_of(const Error& error) {
+int report_error(const Error& error) {
+  print_error("tidemark: {}\n", error.message);
   switch (error.kind) {
     case ErrorKind::kUsage:
       return kExitUsage;
@@ -154,11 +151,6 @@ int exit_code_of(const Error& error) {
       return 5;
   }
   return kExitUsage;
-}
-
-int report_error(const Error& error) {
-  print_error("tidemark: {}\n", error.message);
-  return exit_code_of(error);
 }
 
 Expected<std::string> resolve_run(const std::string& named) {

@@ -3,6 +3,7 @@
 // its exit code; errors are printed as one line.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "tidemark/base/command.h"
@@ -14,9 +15,23 @@ namespace tidemark::cli {
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitDamage = 4;
 
-int exit_code_of(const Error& error);
 // Prints the error as one line on standard error and returns its exit code.
 int report_error(const Error& error);
+
+// The arguments of a command, which lives as long as they do; `run` gives its exit code.
+template <class Args>
+Args& add_arguments(Command& command, Expected<int> (*run)(const Args&)) {
+  auto args = std::make_shared<Args>();
+  command.run = [args, run] { return run(*args); };
+  return *args;
+}
+// The same for a command about a run, whose directory is Args::run.
+template <class Args>
+Args& add_run_arguments(Command& command, Expected<int> (*run)(const Args&)) {
+  Args& args = add_arguments(command, run);
+  command.option("run", &args.run, "Directory of the run (default: the newest in outputs/)");
+  return args;
+}
 
 void add_list_command(Command& program);
 void add_run_command(Command& program);

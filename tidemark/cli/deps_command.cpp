@@ -2,7 +2,6 @@
 // tidemark deps: the task graph of a run, and why a task waits.
 #include <algorithm>
 #include <map>
-#include <memory>
 
 #include <fmt/core.h>
 
@@ -115,13 +114,9 @@ Expected<void> write_dot(const RunCapture& run, const TaskGraph& graph, const Pa
   for (const auto& [producer, consumer] : pairs)
     text += fmt::format("  \"{}\" -> \"{}\";\n", task_text(producer), task_text(consumer));
   text += "}\n";
-  if (path == "-") {
-    print_text(text);
-    return {};
-  }
-  TM_TRY(auto file, PartFile::create(path));
-  file.write(text);
-  return file.finish();
+  if (path != "-") return write_part_file(path, text);
+  print_text(text);
+  return {};
 }
 
 Expected<std::uint64_t> known_task(const TaskGraph& graph, const std::string& text) {
@@ -215,16 +210,14 @@ Expected<int> show(const DepsArgs& args) {
 
 void add_deps_command(Command& program) {
   Command& command = program.command("deps", "The task graph of a run, and why a task waits");
-  auto args = std::make_shared<DepsArgs>();
-  command.option("run", &args->run, "Directory of the run (default: the newest in outputs/)");
-  command.flag("--list", &args->list, "Every task with what it waits for, and why");
-  command.option("--dot", &args->dot, "Write the graph for Graphviz to this file (-: print)");
-  command.flag("--reduce", &args->reduce,
+  auto& args = add_run_arguments<DepsArgs>(command, show);
+  command.flag("--list", &args.list, "Every task with what it waits for, and why");
+  command.option("--dot", &args.dot, "Write the graph for Graphviz to this file (-: print)");
+  command.flag("--reduce", &args.reduce,
                "Leave out what longer chains imply (transitive reduction)");
-  command.option("--path", &args->path, "A chain of dependencies between two tasks", {.values = 2});
-  command.option("--why", &args->why, "Why does this task wait? (r1t42, t42 or 0x…)");
+  command.option("--path", &args.path, "A chain of dependencies between two tasks", {.values = 2});
+  command.option("--why", &args.why, "Why does this task wait? (r1t42, t42 or 0x…)");
   add_file_mode_option(command);
-  command.run = [args] { return show(*args); };
 }
 
 }  // namespace tidemark::cli

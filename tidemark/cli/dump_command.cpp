@@ -2,10 +2,9 @@
 // tidemark dump: what every task read and wrote. tidemark dump diff: where two runs part.
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <set>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "tidemark/analyze/dump_diff.h"
 #include "tidemark/analyze/element_text.h"
@@ -38,10 +37,8 @@ struct DiffArgs {
 };
 
 std::string shape_text(const DumpHeader& header) {
-  std::string text;
-  for (std::uint32_t i = 0; i < header.rank; ++i)
-    text += fmt::format("{}{}", i == 0 ? "" : "x", header.extent[i]);
-  return text.empty() ? "-" : text;
+  if (header.rank == 0) return "-";
+  return fmt::format("{}", fmt::join(header.extent, header.extent + header.rank, "x"));
 }
 
 const char* stage_word(DumpStage stage) {
@@ -228,36 +225,33 @@ Expected<int> show_diff(const DiffArgs& args) {
 
 void add_dump_command(Command& program) {
   Command& command = program.command("dump", "What every task read and wrote");
-  auto args = std::make_shared<DumpArgs>();
-  command.option("run", &args->run, "Directory of the run (default: the newest in outputs/)");
-  command.option("--task", &args->task, "Only this task (r1t42, t42 or 0x…)");
-  command.option("--kernel", &args->kernel, "Only tasks of this kernel");
-  command.option("--stage", &args->stage, "before, after or at_hang",
+  auto& args = add_run_arguments<DumpArgs>(command, show);
+  command.option("--task", &args.task, "Only this task (r1t42, t42 or 0x…)");
+  command.option("--kernel", &args.kernel, "Only tasks of this kernel");
+  command.option("--stage", &args.stage, "before, after or at_hang",
                  {.one_of = {"before", "after", "at_hang"}});
-  command.option("--role", &args->role, "input, output or inout",
+  command.option("--role", &args.role, "input, output or inout",
                  {.one_of = {"input", "output", "inout"}});
-  command.option("--arg", &args->arg, "Only this argument (tensors first, then scalars)");
-  command.option("--index", &args->index, "One entry of the list, with its elements");
-  command.flag("--stats", &args->stats, "Also minimum, maximum, mean, NaN, hash");
-  command.flag("--nan", &args->nan, "The first task that made a NaN or an infinity");
-  command.option("--limit", &args->limit, "How many entries to list", kShowsDefault);
-  command.option("--export", &args->export_dir, "Write each chosen entry to this directory");
-  command.option("--format", &args->format, "txt, npy or csv",
+  command.option("--arg", &args.arg, "Only this argument (tensors first, then scalars)");
+  command.option("--index", &args.index, "One entry of the list, with its elements");
+  command.flag("--stats", &args.stats, "Also minimum, maximum, mean, NaN, hash");
+  command.flag("--nan", &args.nan, "The first task that made a NaN or an infinity");
+  command.option("--limit", &args.limit, "How many entries to list", kShowsDefault);
+  command.option("--export", &args.export_dir, "Write each chosen entry to this directory");
+  command.option("--format", &args.format, "txt, npy or csv",
                  {.shows_default = true, .one_of = {"txt", "npy", "csv"}});
   add_file_mode_option(command);
-  command.run = [args] { return show(*args); };
   Command& diff = command.command("diff", "Where two runs part: first divergence, then the rest");
-  auto diff_args = std::make_shared<DiffArgs>();
-  diff.option("a", &diff_args->one, "Directory of a run", {.required = true});
-  diff.option("b", &diff_args->other,
+  auto& diff_args = add_arguments<DiffArgs>(diff, show_diff);
+  diff.option("a", &diff_args.one, "Directory of a run", {.required = true});
+  diff.option("b", &diff_args.other,
               "Directory of another run, or of arrays named as 'dump --export' names them",
               {.required = true});
-  diff.option("--rtol", &diff_args->options.tolerance.rtol, "Relative tolerance", kShowsDefault);
-  diff.option("--atol", &diff_args->options.tolerance.atol, "Absolute tolerance", kShowsDefault);
-  diff.option("--limit", &diff_args->limit, "How many differences to list", kShowsDefault);
-  diff.flag("--subset", &diff_args->options.subset,
+  diff.option("--rtol", &diff_args.options.tolerance.rtol, "Relative tolerance", kShowsDefault);
+  diff.option("--atol", &diff_args.options.tolerance.atol, "Absolute tolerance", kShowsDefault);
+  diff.option("--limit", &diff_args.limit, "How many differences to list", kShowsDefault);
+  diff.flag("--subset", &diff_args.options.subset,
             "Accept arrays that only the run or only the directory has");
-  diff.run = [diff_args] { return show_diff(*diff_args); };
 }
 
 }  // namespace tidemark::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/cli/dump_files.h"
 
-#include <cstring>
 #include <filesystem>
 #include <set>
 
@@ -24,10 +23,7 @@ std::string index_text(const DumpHeader& header, std::uint64_t i) {
     indices[dim] = i % header.extent[dim];
     i /= header.extent[dim];
   }
-  std::string text = "[";
-  for (std::uint32_t dim = 0; dim < header.rank; ++dim)
-    text += fmt::format("{}{}", dim == 0 ? "" : ",", indices[dim]);
-  return text + "]";
+  return fmt::format("[{}]", fmt::join(indices, indices + header.rank, ","));
 }
 
 std::string head_text(const RunCapture& run, const DumpEntry& entry) {
@@ -37,10 +33,8 @@ std::string head_text(const RunCapture& run, const DumpEntry& entry) {
                   task_text(header.task_id), dump_kernel_name(run, header), header.arg_index,
                   role_text(header.access), to_text(header.stage), to_text(header.dtype));
   const auto list = [&](const char* name, const std::uint64_t* values) {
-    text += fmt::format("{:<10}", name);
-    for (std::uint32_t i = 0; i < header.rank; ++i)
-      text += fmt::format("{}{}", i == 0 ? "[" : ", ", values[i]);
-    text += header.rank == 0 ? "-\n" : "]\n";
+    const auto all = fmt::format("[{}]", fmt::join(values, values + header.rank, ", "));
+    text += fmt::format("{:<10}{}\n", name, header.rank == 0 ? "-" : all);
   };
   list("shape", header.extent);
   list("strides", header.stride);
@@ -86,12 +80,6 @@ Expected<NpyArray> array_of(RunCapture& run, const DumpEntry& entry) {
   TM_TRY(array.bytes, load_payload(run, entry));
   array.shape.assign(header.extent, header.extent + header.rank);
   return array;
-}
-
-Expected<void> write_file(const std::string& path, std::string_view text) {
-  TM_TRY(auto file, PartFile::create(path));
-  file.write(text);
-  return file.finish();
 }
 
 std::set<std::string> arrays_in(const std::string& directory) {
@@ -191,11 +179,11 @@ Expected<std::size_t> write_dump_files(RunCapture& run, const DumpIndex& index,
     const std::string path = file_of(header, directory, format);
     if (format == "txt") {
       TM_TRY(const auto text, dump_text(run, entry));
-      TM_TRY_DO(write_file(path, text));
+      TM_TRY_DO(write_part_file(path, text));
     } else {
       TM_TRY(const auto array, array_of(run, entry));
       TM_TRY_DO(format == "npy" ? write_npy(path, array)
-                                : write_file(path, csv_text(header, array.bytes)));
+                                : write_part_file(path, csv_text(header, array.bytes)));
     }
     ++written;
   }

@@ -12,15 +12,6 @@
 namespace tidemark::cli {
 namespace {
 
-struct LevelName {
-  const char* name;
-  DumpLevel level;
-};
-constexpr LevelName kLevels[] = {{"full", DumpLevel::kFull},
-                                 {"marked", DumpLevel::kMarked},
-                                 {"meta", DumpLevel::kMeta},
-                                 {"stats", DumpLevel::kStats}};
-
 // One --dump-select: parts separated by commas, each of which narrows.
 class SelectParser {
  public:
@@ -105,18 +96,15 @@ class SelectParser {
   }
   Expected<void> take_when(const std::string& value) {
     constexpr std::string_view kAbsMax = "absmax>";
-    if (value == "nan") {
-      rule_.when = DumpWhen::kNan;
-    } else if (value == "inf") {
-      rule_.when = DumpWhen::kInf;
-    } else if (value.starts_with(kAbsMax)) {
-      char* end = nullptr;
+    char* end = nullptr;
+    if (value.starts_with(kAbsMax) && value.size() > kAbsMax.size())
       rule_.above = std::strtod(value.c_str() + kAbsMax.size(), &end);
-      rule_.when = DumpWhen::kAbsMaxAbove;
-      if (value.size() > kAbsMax.size() && *end == 0) return {};
-    }
-    if (rule_.when == DumpWhen::kNan || rule_.when == DumpWhen::kInf) return {};
-    return failure(ErrorKind::kUsage, "--dump-select {}: when is nan, inf or absmax>NUMBER", text_);
+    const bool above = end != nullptr && *end == 0;
+    if (!above && value != "nan" && value != "inf")
+      return failure(ErrorKind::kUsage, "--dump-select {}: when is nan, inf or absmax>NUMBER",
+                     text_);
+    rule_.when = above ? DumpWhen::kAbsMaxAbove : value == "nan" ? DumpWhen::kNan : DumpWhen::kInf;
+    return {};
   }
 
   const std::string& text_;
@@ -153,8 +141,9 @@ Expected<DumpSelection> plan_dump(const DumpOptions& options,
                      options.selects.empty() ? "--dump-max-bytes" : "--dump-select");
     return selection;
   }
-  for (const auto& level : kLevels)
-    if (options.level == level.name) selection.level = level.level;
+  for (const auto level :
+       {DumpLevel::kFull, DumpLevel::kMarked, DumpLevel::kMeta, DumpLevel::kStats})
+    if (options.level == to_text(level)) selection.level = level;
   if (!selection.on())
     return failure(ErrorKind::kUsage, "--dump-tensor={}: a level is full, marked, meta or stats",
                    options.level);

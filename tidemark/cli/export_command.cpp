@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark export: artifacts from the capture, at any time.
-#include <memory>
-
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/file_mode_option.h"
 #include "tidemark/cli/terminal.h"
@@ -26,11 +24,9 @@ Expected<int> export_run(const ExportArgs& args) {
 
 void add_export_command(Command& program) {
   Command& command = program.command("export", "Make artifacts from a run's capture");
-  auto args = std::make_shared<ExportArgs>();
-  command.option("run", &args->run, "Directory of the run (default: the newest in outputs/)");
-  command.option("files", &args->files, "Artifacts to make (default: all of the run's streams)");
+  auto& args = add_run_arguments<ExportArgs>(command, export_run);
+  command.option("files", &args.files, "Artifacts to make (default: all of the run's streams)");
   add_file_mode_option(command);
-  command.run = [args] { return export_run(*args); };
 }
 
 }  // namespace tidemark::cli

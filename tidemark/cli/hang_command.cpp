@@ -2,8 +2,7 @@
 // tidemark hang: why a run was stopped, in about ten lines.
 #include <filesystem>
 #include <fstream>
-#include <memory>
-#include <sstream>
+#include <iterator>
 
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/file_mode_option.h"
@@ -22,9 +21,7 @@ struct HangArgs {
 Expected<std::string> read_file(const std::string& path) {
   std::ifstream stream(path);
   if (!stream) return failure(ErrorKind::kFile, "{}: cannot be read", path);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
+  return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 
 Expected<int> show(const HangArgs& args) {
@@ -58,11 +55,10 @@ Expected<int> show(const HangArgs& args) {
 
 void add_hang_command(Command& program) {
   Command& command = program.command("hang", "Why a run was stopped: the autopsy");
-  auto args = std::make_shared<HangArgs>();
-  command.option("run", &args->run, "Directory of the run (default: the newest)");
-  command.flag("--json", &args->json, "Print hang.json instead");
+  auto& args = add_arguments<HangArgs>(command, show);
+  command.option("run", &args.run, "Directory of the run (default: the newest)");
+  command.flag("--json", &args.json, "Print hang.json instead");
   add_file_mode_option(command);
-  command.run = [args] { return show(*args); };
 }
 
 }  // namespace tidemark::cli

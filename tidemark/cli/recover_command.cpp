@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <memory>
 
 #include "tidemark/base/human_text.h"
 #include "tidemark/cli/command_line.h"
@@ -28,28 +27,8 @@ struct RecoverArgs {
   bool yes = false;
   bool host_is_gone = false;
   bool no_sync = false;
-  std::uint64_t capture_limit = 0;
   std::uint64_t export_limit = kExportLimitDefault;
 };
-
-Expected<int> recover(const RecoverArgs& args) {
-  TM_TRY(const auto directory, resolve_run(args.run));
-  RecoverOptions options{.host_is_gone = args.host_is_gone,
-                         .sync = !args.no_sync,
-                         .capture_limit = args.capture_limit};
-  options.export_artifacts = [&](const std::string& path, RunReport& report) {
-    return export_automatically(
-        path, report,
-        {.limit = args.export_limit, .only_on_request = exports_on_request(report.workload)});
-  };
-  TM_TRY(const auto result, recover_run(directory, options));
-  if (result.already_complete)
-    print("{} is complete ({}); nothing to recover\n", directory, to_text(result.report.status));
-  else if (!result.incomplete)
-    print_text(summarize(result.report, directory));
-  if (!result.file_error.empty()) print_error("tidemark: {}\n", result.file_error);
-  return result.exit_code;
-}
 
 const char* state_of(const StaleRegion& region) {
   if (region.run_id == 0)
@@ -125,34 +104,48 @@ int list_and_clean(const RecoverArgs& args) {
   return remove_all(regions);
 }
 
+Expected<int> recover(const RecoverArgs& args) {
+  RecoverOptions options{.host_is_gone = args.host_is_gone, .sync = !args.no_sync};
+  constexpr std::string_view kLimit = "capture_limit=";
+  if (args.inject.starts_with(kLimit))
+    options.capture_limit = std::strtoull(args.inject.c_str() + kLimit.size(), nullptr, 10);
+  else if (!args.inject.empty())
+    TM_TRY_DO(arm_fault(args.inject));
+  if (args.list || args.clean) return list_and_clean(args);
+  TM_TRY(const auto directory, resolve_run(args.run));
+  options.export_artifacts = [&](const std::string& path, RunReport& report) {
+    return export_automatically(
+        path, report,
+        {.limit = args.export_limit, .only_on_request = exports_on_request(report.workload)});
+  };
+  TM_TRY(const auto result, recover_run(directory, options));
+  if (result.already_complete)
+    print("{} is complete ({}); nothing to recover\n", directory, to_text(result.report.status));
+  else if (!result.incomplete)
+    print_text(summarize(result.report, directory));
+  if (!result.file_error.empty()) print_error("tidemark: {}\n", result.file_error);
+  return result.exit_code;
+}
+
 }  // namespace
 
 void add_recover_command(Command& program) {
   Command& command = program.command("recover", "Finish a run whose host was killed");
-  auto args = std::make_shared<RecoverArgs>();
-  command.option("run", &args->run, "Directory of the run (default: the newest in outputs/)");
-  command.flag("--host-is-gone", &args->host_is_gone,
+  auto& args = add_run_arguments<RecoverArgs>(command, recover);
+  command.flag("--host-is-gone", &args.host_is_gone,
                "You know that the run is over where this machine cannot: it ran on another "
                "host, or in a container whose shared memory cannot be seen from here");
-  command.flag("--no-sync", &args->no_sync, "Do not wait until the files are on stable storage");
-  command.flag("--list", &args->list, "List the regions in shared memory, and whose they are");
-  command.flag("--clean", &args->clean,
+  command.flag("--no-sync", &args.no_sync, "Do not wait until the files are on stable storage");
+  command.flag("--list", &args.list, "List the regions in shared memory, and whose they are");
+  command.flag("--clean", &args.clean,
                "Remove regions of yours that no process holds, after asking");
-  command.flag("--yes", &args->yes, "With --clean: do not ask");
-  command.option("--export-limit", &args->export_limit,
+  command.flag("--yes", &args.yes, "With --clean: do not ask");
+  command.option("--export-limit", &args.export_limit,
                  "Records above which a JSON artifact is written only on request", kShowsDefault);
-  command.option("--inject", &args->inject,
+  command.option("--inject", &args.inject,
                  "A fault for tests: kill@recovery:N, kill@export:N, kill@report, "
                  "capture_limit=N (bytes of a full disk)");
   add_file_mode_option(command);
-  command.run = [args]() -> Expected<int> {
-    constexpr std::string_view kLimit = "capture_limit=";
-    if (args->inject.starts_with(kLimit))
-      args->capture_limit = std::strtoull(args->inject.c_str() + kLimit.size(), nullptr, 10);
-    else if (!args->inject.empty())
-      TM_TRY_DO(arm_fault(args->inject));
-    return args->list || args->clean ? list_and_clean(*args) : recover(*args);
-  };
 }
 
 }  // namespace tidemark::cli

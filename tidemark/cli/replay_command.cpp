@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <memory>
 
 #include <fmt/core.h>
 
@@ -41,10 +40,9 @@ struct Captured {
     return (before.empty() ? after : before).begin()->second->header;
   }
   [[nodiscard]] const DumpEntry* find(std::uint32_t arg) const {
-    if (const auto found = before.find(arg); found != before.end()) return found->second;
-    if (const auto found = after.find(arg); found != after.end()) return found->second;
-    const auto found = stopped.find(arg);
-    return found == stopped.end() ? nullptr : found->second;
+    for (const auto* stage : {&before, &after, &stopped})
+      if (const auto found = stage->find(arg); found != stage->end()) return found->second;
+    return nullptr;
   }
 };
 
@@ -255,12 +253,10 @@ Expected<int> replay(const ReplayArgs& args) {
 void add_replay_command(Command& program) {
   Command& command =
       program.command("replay", "Run one task's kernel again on its captured inputs");
-  auto args = std::make_shared<ReplayArgs>();
-  command.option("run", &args->run, "Directory of the run (default: the newest in outputs/)");
-  command.option("--task", &args->task, "The task (r1t42, t42 or 0x…)", {.required = true});
-  command.option("--timeout-ms", &args->timeout_ms,
+  auto& args = add_run_arguments<ReplayArgs>(command, replay);
+  command.option("--task", &args.task, "The task (r1t42, t42 or 0x…)", {.required = true});
+  command.option("--timeout-ms", &args.timeout_ms,
                  "A kernel that has not returned after so long is ended; 0: never", kShowsDefault);
-  command.run = [args] { return replay(*args); };
 }
 
 }  // namespace tidemark::cli

@@ -2,8 +2,6 @@
 // tidemark run: runs a workload, records it, and says how it went.
 #include <unistd.h>
 
-#include <memory>
-
 #include "tidemark/base/human_text.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/file_mode_option.h"
@@ -59,11 +57,9 @@ Expected<int> run(const RunOptions& options) {
 
 void add_run_command(Command& program) {
   Command& command = program.command("run", "Run a workload and record it");
-  auto options = std::make_shared<RunOptions>();
-  bind_run_options(command, *options);
+  bind_run_options(command, add_arguments<RunOptions>(command, run));
   command.group.clear();
   add_file_mode_option(command);
-  command.run = [options] { return run(*options); };
 }
 
 }  // namespace tidemark::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/cli/run_options.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -15,11 +16,11 @@ namespace tidemark::cli {
 namespace {
 
 Expected<Overflow> parse_overflow(const std::string& text, const std::string& flag) {
-  if (text == "wait") return Overflow::kWait;
-  if (text == "drop") return Overflow::kDrop;
-  if (text == "keep-last") return Overflow::kKeepLast;
+  constexpr std::array kAll{Overflow::kWait, Overflow::kDrop, Overflow::kKeepLast};
+  for (const Overflow overflow : kAll)
+    if (text == to_text(overflow)) return overflow;
   return failure(ErrorKind::kUsage, "--policy {}: a policy is wait, drop or keep-last{}", flag,
-                 did_you_mean(text, std::array{"wait", "drop", "keep-last"}));
+                 did_you_mean(text, kAll, [](Overflow overflow) { return to_text(overflow); }));
 }
 
 Expected<void> parse_policies(const std::vector<std::string>& policies, RunRequest& request) {
@@ -111,8 +112,8 @@ void bind_recorder_options(Command& command, RunOptions& options) {
 // The case that is asked for, by name; the first one if none is.
 Expected<std::string> choose_case(const RunOptions& options, const WorkloadEntry& workload) {
   if (options.case_name.empty()) return workload.cases.front().name;
-  for (const auto& candidate : workload.cases)
-    if (candidate.name == options.case_name) return candidate.name;
+  const auto found = std::ranges::find(workload.cases, options.case_name, &WorkloadCase::name);
+  if (found != workload.cases.end()) return found->name;
   return failure(ErrorKind::kUsage, "--case {}: {} has the cases {}{}", options.case_name,
                  workload.name, joined(workload.cases, ", ", {}, &WorkloadCase::name),
                  did_you_mean(options.case_name, workload.cases, &WorkloadCase::name));
@@ -127,8 +128,8 @@ Expected<WorkloadLaunch> plan_without_tasks(const RunOptions& options, const Run
     }
   if (!refused.empty())
     return failure(ErrorKind::kUsage, "{}: {} has neither tasks nor scopes; it writes spans only",
-                   refused, options.workload);
-  return options.plans.at(options.workload)(*request.platform);
+                   refused, request.workload);
+  return options.plans.at(request.workload)(*request.platform);
 }
 
 Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, const WorkloadEntry& workload,
@@ -168,19 +169,20 @@ Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, const WorkloadEnt
 }  // namespace
 
 void bind_run_options(Command& command, RunOptions& options) {
-  command.option("workload", &options.workload, "See 'tidemark list'", {.required = true});
+  RunRequest& request = options.request;
+  command.option("workload", &request.workload, "See 'tidemark list'", {.required = true});
   command.option("--case", &options.case_name, "Case of the workload (default: its first)");
   command.option("-p,--platform", &options.platform, "See 'tidemark list'", kShowsDefault);
-  command.option("-d,--device", &options.device, "Device number", kShowsDefault);
+  command.option("-d,--device", &request.device, "Device number", kShowsDefault);
   command.option("--isolation", &options.isolation,
                  "process: the device is a process of its own; thread: for sanitizers and "
                  "debuggers",
                  {.shows_default = true, .one_of = {"process", "thread"}});
-  command.option("--seed", &options.seed, "Seed of everything random", kShowsDefault);
+  command.option("--seed", &request.seed, "Seed of everything random", kShowsDefault);
   command.flag("--json", &options.json, "Print run.json instead of the summary");
-  command.option("--output-prefix", &options.output_prefix,
+  command.option("--output-prefix", &request.output_dir,
                  "Directory of the run (default outputs/<workload>_<case>_<time>)");
-  command.flag("--force", &options.force, "Replace the run in --output-prefix");
+  command.flag("--force", &request.force, "Replace the run in --output-prefix");
   command.flag("--no-sync", &options.no_sync,
                "Do not wait at the end until the files are on stable storage");
   command.flag("--no-check", &options.no_check,
@@ -194,28 +196,22 @@ void bind_run_options(Command& command, RunOptions& options) {
 }
 
 Expected<RunRequest> make_request(const RunOptions& options) {
-  const WorkloadEntry* workload = find_registered_workload(options.workload);
-  if (workload == nullptr)
-    return failure(ErrorKind::kUsage, "no workload {}; see 'tidemark list'{}", options.workload,
-                   did_you_mean(options.workload, registered_workloads(), &WorkloadEntry::name));
-  TM_TRY(const auto case_name, choose_case(options, *workload));
   RunRequest request = options.request;
+  const WorkloadEntry* workload = find_registered_workload(request.workload);
+  if (workload == nullptr)
+    return failure(ErrorKind::kUsage, "no workload {}; see 'tidemark list'{}", request.workload,
+                   did_you_mean(request.workload, registered_workloads(), &WorkloadEntry::name));
+  TM_TRY(request.case_name, choose_case(options, *workload));
   request.platform = find_platform(options.platform);
   if (request.platform == nullptr)
     return failure(ErrorKind::kUsage, "--platform {}: no such platform; see 'tidemark list'{}",
                    options.platform, did_you_mean(options.platform, platforms(), &Platform::name));
-  request.device = options.device;
   request.isolation = options.isolation == "thread" ? Isolation::kThread : Isolation::kProcess;
-  request.workload = options.workload;
-  request.case_name = case_name;
-  request.seed = options.seed;
-  request.force = options.force;
   request.check_results = !options.no_check;
   TM_TRY_DO(parse_policies(options.policies, request));
   TM_TRY_DO(parse_injections(options.injections, request));
   TM_TRY(request.launch, workload->plan ? plan_tasks(options, *workload, request)
                                         : plan_without_tasks(options, request));
-  request.output_dir = options.output_prefix;
   request.sync = !options.no_sync;
   return request;
 }

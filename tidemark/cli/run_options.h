@@ -18,15 +18,10 @@
 namespace tidemark::cli {
 
 struct RunOptions {
-  std::string workload;
   std::string case_name;  // empty: the first one
   std::string platform{default_platform().name};
   std::string isolation = "process";
-  std::uint32_t device = 0;
-  std::uint64_t seed = 0;
   bool json = false;
-  std::string output_prefix;
-  bool force = false;
   bool no_check = false;
   bool no_sync = false;
   std::vector<std::string> policies;

@@ -3,7 +3,6 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <functional>
 #include <vector>
 
 #include "tidemark/base/align.h"
@@ -46,8 +45,9 @@ Expected<std::uint64_t> parse_size(std::string_view text, const std::string& wha
 }
 
 // One value for all rings, or one for each. The flag wins over the variable.
+template <class Size>
 Expected<void> apply(const RingSetting& setting, const std::string& flag_text,
-                     const std::function<void(std::uint32_t, std::uint64_t)>& set) {
+                     Size RingSizes::*size, RuntimeConfig& config) {
   const char* variable = std::getenv(setting.variable);
   if (flag_text.empty() && variable == nullptr) return {};
   const std::string text = flag_text.empty() ? variable : flag_text;
@@ -64,7 +64,7 @@ Expected<void> apply(const RingSetting& setting, const std::string& flag_text,
     return failure(ErrorKind::kUsage, "{} {}: one value, or {} separated by commas", what, text,
                    kRingCount);
   for (std::uint32_t ring = 0; ring < kRingCount; ++ring)
-    set(ring, values.size() == 1 ? values[0] : values[ring]);
+    config.rings[ring].*size = static_cast<Size>(values.size() == 1 ? values[0] : values[ring]);
   return {};
 }
 
@@ -102,19 +102,9 @@ Expected<RuntimeConfig> plan_runtime(const RuntimeOptions& options, const Platfo
   config.track_war = options.track_war ? 1 : 0;
   if (build->kind == BuildKind::kHostBuild)
     for (auto& ring : config.rings) ring = kHostBuildSizes;
-  using Value = std::uint64_t;
-  auto applied = apply(kTaskWindow, options.task_window, [&](std::uint32_t ring, Value value) {
-    config.rings[ring].task_window = static_cast<std::uint32_t>(value);
-  });
-  if (applied)
-    applied = apply(kHeap, options.heap, [&](std::uint32_t ring, Value value) {
-      config.rings[ring].heap_bytes = value;
-    });
-  if (applied)
-    applied = apply(kDepPool, options.dep_pool, [&](std::uint32_t ring, Value value) {
-      config.rings[ring].dep_pool = static_cast<std::uint32_t>(value);
-    });
-  if (!applied) return tl::unexpected(applied.error());
+  TM_TRY_DO(apply(kTaskWindow, options.task_window, &RingSizes::task_window, config));
+  TM_TRY_DO(apply(kHeap, options.heap, &RingSizes::heap_bytes, config));
+  TM_TRY_DO(apply(kDepPool, options.dep_pool, &RingSizes::dep_pool, config));
   if (options.tensormap_pool) {
     const std::uint32_t entries = *options.tensormap_pool;
     if (entries < kTensormapMin || entries > kTensormapMax)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark scopes: which scope filled which ring, and what sizes would have been enough.
-#include <memory>
-
 #include <fmt/core.h>
 
 #include "tidemark/analyze/scope_report.h"
@@ -98,10 +96,8 @@ Expected<int> show(const ScopesArgs& args) {
 void add_scopes_command(Command& program) {
   Command& command = program.command(
       "scopes", "Which scope filled which ring, and which sizes would have been enough");
-  auto args = std::make_shared<ScopesArgs>();
-  command.option("run", &args->run, "Directory of the run (default: the newest in outputs/)");
-  command.option("--top", &args->top, "How many scope sites to list", kShowsDefault);
-  command.run = [args] { return show(*args); };
+  auto& args = add_run_arguments<ScopesArgs>(command, show);
+  command.option("--top", &args.top, "How many scope sites to list", kShowsDefault);
 }
 
 }  // namespace tidemark::cli

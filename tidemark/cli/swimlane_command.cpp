@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark swimlane: where the time went.
-#include <memory>
-
 #include <fmt/core.h>
 
 #include "tidemark/analyze/critical_path.h"
@@ -124,15 +122,13 @@ Expected<int> show(const SwimlaneArgs& args) {
 void add_swimlane_command(Command& program) {
   Command& command =
       program.command("swimlane", "Where the time went: kernels, cores, critical path, starvation");
-  auto args = std::make_shared<SwimlaneArgs>();
-  command.option("run", &args->run, "Directory of the run (default: the newest in outputs/)");
-  command.option("--perfetto", &args->perfetto, "Also write a Perfetto trace to this file");
-  command.option("--slowest", &args->slowest, "How many of the slowest blocks to list",
+  auto& args = add_run_arguments<SwimlaneArgs>(command, show);
+  command.option("--perfetto", &args.perfetto, "Also write a Perfetto trace to this file");
+  command.option("--slowest", &args.slowest, "How many of the slowest blocks to list",
                  kShowsDefault);
-  command.option("--steps", &args->steps, "How many steps of the critical path to list",
+  command.option("--steps", &args.steps, "How many steps of the critical path to list",
                  kShowsDefault);
   add_file_mode_option(command);
-  command.run = [args] { return show(*args); };
 }
 
 }  // namespace tidemark::cli

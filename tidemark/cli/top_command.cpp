@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
 
 #include <fmt/core.h>
 
@@ -46,10 +45,9 @@ struct Rates {
     tasks = per_second(before.state.completed, now.state.completed);
     pages = per_second(before.drained_pages, now.drained_pages);
     for (const auto& stream : now.streams) {
-      double rate = 0;
-      for (const auto& old : before.streams)
-        if (old.name == stream.name) rate = per_second(old.attempted, stream.attempted);
-      records.push_back(rate);
+      const auto old = std::ranges::find(before.streams, stream.name, &LiveStream::name);
+      const bool known = old != before.streams.end();
+      records.push_back(known ? per_second(old->attempted, stream.attempted) : 0);
     }
   }
   [[nodiscard]] double per_second(std::uint64_t before, std::uint64_t now) const {
@@ -205,13 +203,12 @@ Expected<int> watch(const TopArgs& args) {
 void add_top_command(Command& program) {
   Command& command = program.command(
       "top", "A live look at a run from another terminal; it can never disturb the run");
-  auto args = std::make_shared<TopArgs>();
-  command.option("run", &args->run, "Directory of the run (default: the newest)");
-  command.flag("--once", &args->once, "Print one look and leave");
-  command.flag("--json", &args->json, "One look as JSON, for scripts");
-  command.option("--interval-ms", &args->interval_ms, "Between two looks",
+  auto& args = add_arguments<TopArgs>(command, watch);
+  command.option("run", &args.run, "Directory of the run (default: the newest)");
+  command.flag("--once", &args.once, "Print one look and leave");
+  command.flag("--json", &args.json, "One look as JSON, for scripts");
+  command.option("--interval-ms", &args.interval_ms, "Between two looks",
                  {.shows_default = true, .range = {{50, 60'000}}});
-  command.run = [args] { return watch(*args); };
 }
 
 }  // namespace tidemark::cli

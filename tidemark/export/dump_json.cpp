@@ -117,9 +117,8 @@ class ManifestWriter {
       put_number(json_, "max", stats.max);
       put_number(json_, "mean", stats.mean);
       put_number(json_, "l2", stats.l2);
-      put(json_, "nan", stats.nan);
-      put(json_, "inf", stats.inf);
-      put(json_, "zero", stats.zero);
+      FieldWriter v(json_);
+      TM_FIELDS(v, stats, nan, inf, zero);
       put(json_, "hash", fmt::format("0x{:016x}", stats.hash));
     });
   }
@@ -142,10 +141,9 @@ Expected<void> write_dump_payload(RunCapture& run, const std::string& path) {
   TM_TRY(const auto index, read_dump(run));
   TM_TRY(auto file, PartFile::create(path));
   for (const auto& entry : index.entries) {
-    auto read = read_payload(run, entry, [&](std::span<const unsigned char> bytes) {
+    TM_TRY_DO(read_payload(run, entry, [&](std::span<const unsigned char> bytes) {
       file.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    });
-    if (!read) return read;
+    }));
   }
   return file.finish();
 }

@@ -8,6 +8,7 @@
 
 #include "tidemark/analyze/dump_index.h"
 #include "tidemark/base/fault_plan.h"
+#include "tidemark/base/human_text.h"
 #include "tidemark/base/nearest_name.h"
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/hang_json.h"
@@ -19,38 +20,39 @@ namespace {
 
 constexpr std::uint64_t kLargeDumpBytes = 256ull << 20;
 
+LaneCounts counts_of(const RunReport& report, StreamId stream) {
+  LaneCounts sum;
+  for (const auto& lane : report.lanes)
+    if (lane.stream == find_stream(stream)->name) sum.add(lane.counts);
+  return sum;
+}
+
 // Tasks of raw words that nobody described run, but have nothing to dump; what points nowhere is
 // not followed.
 Expected<void> warn_of_skipped(RunCapture& run, RunReport& report) {
   if (!run.has(StreamId::kDump) || !run.runtime()) return {};
   // To look for it in a large dump costs more than the warning is worth: the manifest has it too.
-  std::uint64_t bytes = 0;
-  for (const auto& lane : report.lanes)
-    if (lane.stream == find_stream(StreamId::kDump)->name) bytes += lane.counts.bytes;
-  if (run.runtime()->build != BuildKind::kHostBuild && bytes > kLargeDumpBytes) return {};
+  if (run.runtime()->build != BuildKind::kHostBuild &&
+      counts_of(report, StreamId::kDump).bytes > kLargeDumpBytes)
+    return {};
   TM_TRY(const auto index, read_dump(run));
-  if (!index.invalid.empty())
+  const auto warn = [&](const char* name, const std::string& message, const char* hint) {
     report.warnings.push_back(
-        {.code = 0,
-         .name = "DUMP_INVALID",
-         .error_class = "warning",
-         .message = fmt::format("{} argument{} not dumped: the view points outside of the device's "
-                                "memory, or has an impossible rank or type; the first is {}",
-                                index.invalid.size(), index.invalid.size() == 1 ? "" : "s",
-                                index.invalid.front()),
-         .hint = "a description that is wrong (set_tensor_info_to_task), or a task that was "
-                 "overwritten"});
-  if (index.skipped_tasks == 0) return {};
-  report.warnings.push_back(
-      {.code = 0,
-       .name = "DUMP_SKIPPED",
-       .error_class = "warning",
-       .message = fmt::format("{} task{} of {} not dumped: the arguments are words that nobody "
-                              "described",
-                              index.skipped_tasks, index.skipped_tasks == 1 ? "" : "s",
-                              fmt::join(index.skipped_kernels, ", ")),
-       .hint = "say what the words stand for: add_task_with_tensor_info or "
-               "set_tensor_info_to_task"});
+        {.code = 0, .name = name, .error_class = "warning", .message = message, .hint = hint});
+  };
+  if (!index.invalid.empty())
+    warn("DUMP_INVALID",
+         fmt::format("{} argument{} not dumped: the view points outside of the device's memory, or "
+                     "has an impossible rank or type; the first is {}",
+                     index.invalid.size(), index.invalid.size() == 1 ? "" : "s",
+                     index.invalid.front()),
+         "a description that is wrong (set_tensor_info_to_task), or a task that was overwritten");
+  if (index.skipped_tasks > 0)
+    warn("DUMP_SKIPPED",
+         fmt::format("{} task{} of {} not dumped: the arguments are words that nobody described",
+                     index.skipped_tasks, index.skipped_tasks == 1 ? "" : "s",
+                     fmt::join(index.skipped_kernels, ", ")),
+         "say what the words stand for: add_task_with_tensor_info or set_tensor_info_to_task");
   return {};
 }
 
@@ -70,12 +72,8 @@ Expected<void> export_automatically(const std::string& directory, RunReport& rep
   report.not_exported.clear();
   for (const auto& artifact : artifacts()) {
     if (artifact.on_request || !run.has(artifact.stream)) continue;
-    std::uint64_t records = 0, bytes = 0;
-    for (const auto& lane : report.lanes)
-      if (lane.stream == find_stream(artifact.stream)->name) {
-        records += lane.counts.delivered + lane.counts.recovered;
-        bytes += lane.counts.bytes;
-      }
+    const LaneCounts counts = counts_of(report, artifact.stream);
+    const std::uint64_t records = counts.delivered + counts.recovered, bytes = counts.bytes;
     const std::string file(artifact.file);
     const bool too_large = artifact.stream == StreamId::kDump && file.ends_with(".bin") &&
                            bytes > options.payload_limit;
@@ -101,14 +99,11 @@ Expected<std::vector<std::string>> export_files(const std::string& directory,
   std::vector<const Artifact*> wanted;
   for (const auto& file : files) {
     const auto list = artifacts();
-    const auto found = std::find_if(
-        list.begin(), list.end(), [&](const Artifact& artifact) { return artifact.file == file; });
-    if (found == list.end()) {
-      std::string known;
-      for (const auto& artifact : list) known += fmt::format(" {}", artifact.file);
-      return failure(ErrorKind::kUsage, "{} is not an artifact; known are:{}{}", file, known,
+    const auto found = std::ranges::find(list, file, &Artifact::file);
+    if (found == list.end())
+      return failure(ErrorKind::kUsage, "{} is not an artifact; known are: {}{}", file,
+                     joined(list, " ", {}, &Artifact::file),
                      did_you_mean(file, list, &Artifact::file));
-    }
     if (!found->on_request && !run.has(found->stream))
       return failure(ErrorKind::kUsage, "{}: the run did not record the stream '{}'", file,
                      find_stream(found->stream)->name);

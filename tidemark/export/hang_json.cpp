@@ -106,13 +106,9 @@ void put_report(Json& json, const HangReport& report) {
 }  // namespace
 
 Expected<void> write_hang_files(const HangReport& report, const std::string& directory) {
-  if (auto put = write_json(directory + "/hang.json",
-                            [&](JsonFile& file) { put_report(file.json(), report); });
-      !put)
-    return put;
-  TM_TRY(auto text, PartFile::create(directory + "/hang.txt"));
-  text.write(hang_summary(report, directory));
-  return text.finish();
+  TM_TRY_DO(write_json(directory + "/hang.json",
+                       [&](JsonFile& file) { put_report(file.json(), report); }));
+  return write_part_file(directory + "/hang.txt", hang_summary(report, directory));
 }
 
 }  // namespace tidemark

@@ -45,9 +45,8 @@ class JsonFile {
 // One object as a file; `fill(file)` puts its members.
 template <class Fill>
 Expected<void> write_json(const std::string& path, const Fill& fill) {
-  auto part = PartFile::create(path);
-  if (!part) return tl::unexpected(part.error());
-  JsonFile file(std::move(*part));
+  TM_TRY(auto part, PartFile::create(path));
+  JsonFile file(std::move(part));
   put_object(file.json(), [&] { fill(file); });
   return file.finish();
 }

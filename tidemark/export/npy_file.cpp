@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/export/npy_file.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <fstream>
@@ -51,9 +52,7 @@ NpyArray widened(const NpyArray& array) {
 
 Expected<void> write_npy(const std::string& path, const NpyArray& array) {
   if (array.dtype == DType::kBfloat16) return write_npy(path, widened(array));
-  const char* code = nullptr;
-  for (const auto& type : kTypes)
-    if (type.dtype == array.dtype) code = type.code;
+  const char* code = std::ranges::find(kTypes, array.dtype, &TypeCode::dtype)->code;
   std::string shape;
   for (const std::uint64_t extent : array.shape) shape += fmt::format("{},", extent);
   std::string header =
@@ -85,14 +84,11 @@ Expected<NpyArray> read_npy(const std::string& path) {
                              static_cast<std::size_t>(static_cast<unsigned char>(all[9])) << 8;
   if (all.size() < kMagicBytes + 2 + length) return bad("it ends in its header");
   const std::string header = all.substr(kMagicBytes + 2, length);
-  NpyArray array;
-  bool known = false;
-  for (const auto& type : kTypes)
-    if (header.find(fmt::format("'descr': '{}'", type.code)) != std::string::npos) {
-      array.dtype = type.dtype;
-      known = true;
-    }
-  if (!known) return bad("an element type we do not know");
+  const auto* type = std::ranges::find_if(kTypes, [&](const TypeCode& one) {
+    return header.find(fmt::format("'descr': '{}'", one.code)) != std::string::npos;
+  });
+  if (type == std::end(kTypes)) return bad("an element type we do not know");
+  NpyArray array{.dtype = type->dtype, .shape = {}, .bytes = {}};
   if (header.find("'fortran_order': False") == std::string::npos) return bad("not in C order");
   std::string shape = field_of(header, "shape", ')');
   std::uint64_t bytes = dtype_bytes(array.dtype);

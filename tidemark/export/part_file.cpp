@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <filesystem>
-#include <utility>
 
 #include "tidemark/base/file_mode.h"
 
@@ -15,6 +14,8 @@ namespace tidemark {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kFlushBytes = 256 * 1024;
 
 // No other writer of this path has it: not of this process, not of another.
 std::string part_name(const std::string& path) {
@@ -62,7 +63,7 @@ Expected<PartFile> PartFile::create(const std::string& path) {
   remove_stale_parts(path);
   UniqueFd fd = create_part(path, made.part_);
   if (!fd.valid()) return file_failure("create", made.part_);
-  made.file_ = ::fdopen(fd.get(), "wb");
+  made.file_.reset(::fdopen(fd.get(), "wb"));
   if (made.file_ == nullptr) {
     auto error = file_failure("create", made.part_);
     ::unlink(made.part_.c_str());
@@ -72,34 +73,41 @@ Expected<PartFile> PartFile::create(const std::string& path) {
   return made;
 }
 
-PartFile::PartFile(PartFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      part_(std::move(other.part_)),
-      file_(std::exchange(other.file_, nullptr)) {}
-
 PartFile::~PartFile() {
-  if (file_ == nullptr) return;
-  ::unlink(part_.c_str());
-  std::fclose(file_);
+  if (file_ != nullptr) ::unlink(part_.c_str());
 }
 
-// An error stays with the file and is returned by finish.
 void PartFile::write(std::string_view bytes) {
-  if (!bytes.empty()) std::fwrite(bytes.data(), 1, bytes.size(), file_);
+  if (!bytes.empty()) std::fwrite(bytes.data(), 1, bytes.size(), file());
+}
+
+void PartFile::flush_if_full() {
+  if (text_.size() >= kFlushBytes) flush();
+}
+
+void PartFile::flush() {
+  write(text_);
+  text_.clear();
 }
 
 Expected<void> PartFile::finish() {
-  const bool failed = std::ferror(file_) != 0 || std::fflush(file_) != 0;
+  flush();
+  const bool failed = std::ferror(file()) != 0 || std::fflush(file()) != 0;
   // Put in place before it is closed: an unlocked part would count as a stale one.
   const bool placed = !failed && std::rename(part_.c_str(), path_.c_str()) == 0;
   const int code = errno;
   if (!placed) ::unlink(part_.c_str());
-  std::fclose(file_);
-  file_ = nullptr;
+  file_.reset();
   errno = code;
   if (failed) return failure(ErrorKind::kFile, "write {}: the file system refused (full?)", path_);
   if (!placed) return file_failure("rename", part_);
   return {};
+}
+
+Expected<void> write_part_file(const std::string& path, std::string_view text) {
+  TM_TRY(auto file, PartFile::create(path));
+  file.write(text);
+  return file.finish();
 }
 
 }  // namespace tidemark

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -15,45 +16,29 @@ namespace tidemark {
 class PartFile {
  public:
   static Expected<PartFile> create(const std::string& path);
-  PartFile(PartFile&& other) noexcept;
+  PartFile(PartFile&&) noexcept = default;
   PartFile& operator=(PartFile&&) = delete;
   ~PartFile();  // without finish: nothing is left behind
 
-  [[nodiscard]] std::FILE* file() const { return file_; }
+  [[nodiscard]] std::FILE* file() const { return file_.get(); }
+  // An error stays with the file and is returned by finish.
   void write(std::string_view bytes);
+  // Instead of `write`: text gathered in memory until there is enough of it.
+  [[nodiscard]] std::string& text() { return text_; }
+  void flush_if_full();
   Expected<void> finish();
 
  private:
   PartFile() = default;
+  void flush();
 
   std::string path_;
   std::string part_;  // its name until it is whole
-  std::FILE* file_ = nullptr;
-};
-
-// Text gathered in memory until there is enough of it to write.
-class BufferedPart {
- public:
-  explicit BufferedPart(PartFile file) : file_(std::move(file)) { text_.reserve(kFlushBytes * 2); }
-
-  [[nodiscard]] std::string& text() { return text_; }
-  void flush_if_full() {
-    if (text_.size() >= kFlushBytes) flush();
-  }
-  Expected<void> finish() {
-    flush();
-    return file_.finish();
-  }
-
- private:
-  static constexpr std::size_t kFlushBytes = 256 * 1024;
-  void flush() {
-    file_.write(text_);
-    text_.clear();
-  }
-
-  PartFile file_;
   std::string text_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, &std::fclose};
 };
+
+// One text as a file.
+Expected<void> write_part_file(const std::string& path, std::string_view text);
 
 }  // namespace tidemark

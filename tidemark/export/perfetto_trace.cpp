@@ -74,7 +74,7 @@ class FlowTable {
 
 class TraceExport {
  public:
-  TraceExport(RunCapture& run, BufferedPart& part) : run_(run), writer_(part) {
+  TraceExport(RunCapture& run, PartFile& part) : run_(run), writer_(part) {
     epoch_ticks_ = run.clock().launch_ticks;
   }
 
@@ -233,9 +233,9 @@ class TraceExport {
     return {text.data(), std::min(written.size, text.size())};
   }
   const std::string& kernel_name(std::uint16_t kernel) {
-    const auto found = kernel_names_.find(kernel);
-    if (found != kernel_names_.end()) return found->second;
-    return kernel_names_.emplace(kernel, run_.kernel_name(kernel)).first->second;
+    const auto [found, fresh] = kernel_names_.try_emplace(kernel);
+    if (fresh) found->second = run_.kernel_name(kernel);
+    return found->second;
   }
 
   // Tasks without a kernel have no slice on a core, but flows pass through them.
@@ -323,8 +323,7 @@ class TraceExport {
 }  // namespace
 
 Expected<void> write_perfetto_trace(RunCapture& run, const std::string& path) {
-  TM_TRY(auto file, PartFile::create(path));
-  BufferedPart part(std::move(file));
+  TM_TRY(auto part, PartFile::create(path));
   TM_TRY_DO(TraceExport(run, part).write());
   return part.finish();
 }

@@ -103,7 +103,8 @@ void PerfettoWriter::put_counter_track(TrackId uuid, TrackId parent, std::string
 }
 
 void PerfettoWriter::put_event(Type type, TrackId uuid, std::int64_t time_ns, std::string_view name,
-                               std::span<const SliceNote> notes, const SliceFlows& flows) {
+                               std::span<const SliceNote> notes, const SliceFlows& flows,
+                               std::optional<std::int64_t> value) {
   part_.flush_if_full();
   std::array<Interned, 8> keys{};
   const Interned name_id = name.empty() ? Interned{0, false} : intern(names_, name);
@@ -137,33 +138,7 @@ void PerfettoWriter::put_event(Type type, TrackId uuid, std::int64_t time_ns, st
   }
   for (const std::uint64_t flow : flows.out) event.add_fixed64(event::kFlows, flow);
   for (const std::uint64_t flow : flows.in) event.add_fixed64(event::kEndingFlows, flow);
-}
-
-void PerfettoWriter::begin_slice(TrackId uuid, std::int64_t time_ns, std::string_view name,
-                                 std::span<const SliceNote> notes, const SliceFlows& flows) {
-  put_event(Type::kSliceBegin, uuid, time_ns, name, notes, flows);
-}
-
-void PerfettoWriter::end_slice(TrackId uuid, std::int64_t time_ns) {
-  put_event(Type::kSliceEnd, uuid, time_ns, {}, {}, {});
-}
-
-void PerfettoWriter::put_instant(TrackId uuid, std::int64_t time_ns, std::string_view name,
-                                 std::span<const SliceNote> notes, const SliceFlows& flows) {
-  put_event(Type::kInstant, uuid, time_ns, name, notes, flows);
-}
-
-void PerfettoWriter::put_counter(TrackId uuid, std::int64_t time_ns, std::int64_t value) {
-  part_.flush_if_full();
-  protozero::pbf_writer trace(part_.text());
-  protozero::pbf_writer packet(trace, trace::kPacket);
-  packet.add_uint64(packet::kTimestamp, static_cast<std::uint64_t>(time_ns));
-  packet.add_uint32(packet::kSequenceId, kSequence);
-  packet.add_uint32(packet::kSequenceFlags, packet::kNeedsState);
-  protozero::pbf_writer event(packet, packet::kTrackEvent);
-  event.add_enum(event::kType, static_cast<int>(Type::kCounter));
-  event.add_uint64(event::kTrack, uuid);
-  event.add_int64(event::kCounterValue, value);
+  if (value) event.add_int64(event::kCounterValue, *value);
 }
 
 }  // namespace tidemark

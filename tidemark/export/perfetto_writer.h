@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,7 +31,7 @@ struct SliceFlows {
 
 class PerfettoWriter {
  public:
-  explicit PerfettoWriter(BufferedPart& part) : part_(part) {}
+  explicit PerfettoWriter(PartFile& part) : part_(part) {}
 
   // One process holds all tracks; it comes first.
   void put_process(TrackId track, std::string_view name);
@@ -39,18 +40,27 @@ class PerfettoWriter {
                          std::string_view unit);
 
   void begin_slice(TrackId track, std::int64_t time_ns, std::string_view name,
-                   std::span<const SliceNote> notes = {}, const SliceFlows& flows = {});
-  void end_slice(TrackId track, std::int64_t time_ns);
+                   std::span<const SliceNote> notes = {}, const SliceFlows& flows = {}) {
+    put_event(Type::kSliceBegin, track, time_ns, name, notes, flows);
+  }
+  void end_slice(TrackId track, std::int64_t time_ns) {
+    put_event(Type::kSliceEnd, track, time_ns);
+  }
   void put_instant(TrackId track, std::int64_t time_ns, std::string_view name,
-                   std::span<const SliceNote> notes = {}, const SliceFlows& flows = {});
-  void put_counter(TrackId track, std::int64_t time_ns, std::int64_t value);
+                   std::span<const SliceNote> notes = {}, const SliceFlows& flows = {}) {
+    put_event(Type::kInstant, track, time_ns, name, notes, flows);
+  }
+  void put_counter(TrackId track, std::int64_t time_ns, std::int64_t value) {
+    put_event(Type::kCounter, track, time_ns, {}, {}, {}, value);
+  }
 
  private:
   template <class More>
   void put_described_track(TrackId track, TrackId parent, std::string_view name, const More& more);
   enum class Type : int { kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCounter = 4 };
-  void put_event(Type type, TrackId track, std::int64_t time_ns, std::string_view name,
-                 std::span<const SliceNote> notes, const SliceFlows& flows);
+  void put_event(Type type, TrackId track, std::int64_t time_ns, std::string_view name = {},
+                 std::span<const SliceNote> notes = {}, const SliceFlows& flows = {},
+                 std::optional<std::int64_t> value = {});
 
   struct Interned {
     std::uint64_t id;
@@ -59,7 +69,7 @@ class PerfettoWriter {
   static Interned intern(std::map<std::string, std::uint64_t, std::less<>>& table,
                          std::string_view text);
 
-  BufferedPart& part_;
+  PartFile& part_;
   std::map<std::string, std::uint64_t, std::less<>> names_;
   std::map<std::string, std::uint64_t, std::less<>> note_keys_;
 };

@@ -66,7 +66,7 @@ class PerfettoWriterTest : public testing::Test {
  protected:
   template <class Write>
   std::vector<Message> packets(const Write& write) {
-    BufferedPart part(std::move(PartFile::create(directory_.file("trace")).value()));
+    PartFile part = PartFile::create(directory_.file("trace")).value();
     PerfettoWriter writer(part);
     write(writer);
     EXPECT_TRUE(part.finish());

@@ -11,7 +11,7 @@ namespace {
 
 class ScopeLines {
  public:
-  ScopeLines(RunCapture& run, BufferedPart& part)
+  ScopeLines(RunCapture& run, PartFile& part)
       : run_(run), part_(part), out_(part.text()), config_(*run.runtime()) {}
 
   void put_head(const ScopeReport& report) {
@@ -64,7 +64,7 @@ class ScopeLines {
   }
 
   RunCapture& run_;
-  BufferedPart& part_;
+  PartFile& part_;
   std::string& out_;
   RuntimeConfig config_;
 };
@@ -91,8 +91,7 @@ static void fields(auto& v, const ScopeSite& site) {
 
 Expected<void> write_scope_lines(RunCapture& run, const std::string& path) {
   TM_TRY(const auto report, report_scopes(run));
-  TM_TRY(auto file, PartFile::create(path));
-  BufferedPart part(std::move(file));
+  TM_TRY(auto part, PartFile::create(path));
   ScopeLines lines(run, part);
   lines.put_head(report);
   for_each_boundary(run, [&](const ScopeBoundary& boundary) { lines.put_line(boundary); });

@@ -13,7 +13,7 @@ namespace {
 
 class SwimlaneWriter {
  public:
-  SwimlaneWriter(RunCapture& run, BufferedPart& part)
+  SwimlaneWriter(RunCapture& run, PartFile& part)
       : run_(run), part_(part), out_(part.text()), clock_(run.clock()) {
     for (const auto& kernel : run.description().kernels) kernels_.push_back(json_text(kernel));
   }
@@ -127,18 +127,11 @@ class SwimlaneWriter {
   }
 
   void put_core_to_thread() {
-    append("\"core_to_thread\":[");
-    if (has_lane_of_every_unit()) {
-      bool any = false;
-      for (std::uint32_t i = 0; i < run_.runtime()->scheduler_count; ++i) {
-        const ClusterRange clusters = clusters_of(*run_.runtime(), i);
-        for (std::uint32_t core = clusters.first * kCoresPerCluster;
-             core < clusters.last * kCoresPerCluster; ++core) {
-          append("{}{}", any ? "," : "", i);
-          any = true;
-        }
-      }
-    }
+    const std::uint32_t schedulers = has_lane_of_every_unit() ? run_.runtime()->scheduler_count : 0;
+    std::vector<std::uint32_t> threads;  // by core
+    for (std::uint32_t i = 0; i < schedulers; ++i)
+      threads.resize(clusters_of(*run_.runtime(), i).last * kCoresPerCluster, i);
+    append("\"core_to_thread\":[{}", fmt::join(threads, ","));
     end_list();
   }
 
@@ -168,7 +161,7 @@ class SwimlaneWriter {
   }
 
   RunCapture& run_;
-  BufferedPart& part_;
+  PartFile& part_;
   std::string& out_;
   RowClock clock_;
   std::vector<std::string> kernels_;
@@ -178,8 +171,7 @@ class SwimlaneWriter {
 }  // namespace
 
 Expected<void> write_swimlane_json(RunCapture& run, const std::string& path) {
-  TM_TRY(auto file, PartFile::create(path));
-  BufferedPart part(std::move(file));
+  TM_TRY(auto part, PartFile::create(path));
   TM_TRY_DO(SwimlaneWriter(run, part).write());
   return part.finish();
 }

@@ -100,7 +100,7 @@ template <class Json = CompactJsonWriter, class What>
 std::string json_text(const What& what, unsigned indent = 4) {
   rapidjson::StringBuffer buffer;
   Json json(buffer);
-  if constexpr (std::same_as<Json, JsonWriter>) json.SetIndent(' ', indent);
+  if constexpr (std::derived_from<Json, JsonWriter>) json.SetIndent(' ', indent);
   if constexpr (std::invocable<const What&, Json&>)
     put_object(json, [&] { what(json); });
   else
