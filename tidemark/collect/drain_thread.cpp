@@ -218,9 +218,7 @@ std::uint32_t DrainThread::drain_lane(Lane& lane, std::uint64_t pending) {
 void DrainThread::tell_progress() {
   told_ns_ = delivered_ns_;
   // alone: a figure that producers compare with the one they saw before
-  drainer_->port_->store(
-      offsetof(RegionHeader, host) + offsetof(RegionHostWords, drained_pages) + index_ * 8,
-      stats_.pages);
+  drainer_->port_->store(offsetof(RegionHeader, host.drained_pages) + index_ * 8, stats_.pages);
 }
 
 // A lane that was opened at run time describes itself in the region; it is believed only if the

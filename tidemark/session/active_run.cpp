@@ -218,9 +218,8 @@ void ActiveRun::note_file_error(const Error& error) {
 }
 
 void ActiveRun::read_device_words() {
-  const std::uint64_t device = offsetof(RegionHeader, device);
-  clock_.launch_ticks = port_.load(device + offsetof(RegionDeviceWords, launch_ticks));
-  clock_.finish_ticks = port_.load(device + offsetof(RegionDeviceWords, finish_ticks));
+  clock_.launch_ticks = port_.load(offsetof(RegionHeader, device.launch_ticks));
+  clock_.finish_ticks = port_.load(offsetof(RegionHeader, device.finish_ticks));
 }
 
 void ActiveRun::note_clock(const ClockSample& sample) {
@@ -241,9 +240,8 @@ void ActiveRun::note_device_anchors() {
 }
 
 std::string ActiveRun::fault_text() const {
-  const std::uint32_t bytes = std::min(  // pairs with [fault written]
-      port_.load32(offsetof(RegionHeader, device) + offsetof(RegionDeviceWords, fault_bytes)),
-      kFaultTextBytes);
+  const std::uint32_t bytes =  // pairs with [fault written]
+      std::min(port_.load32(offsetof(RegionHeader, device.fault_bytes)), kFaultTextBytes);
   char text[kFaultTextBytes] = {};
   port_.read(offsetof(RegionHeader, fault_text), text, sizeof(text));
   return plain_text({text, ::strnlen(text, bytes)});
@@ -289,7 +287,7 @@ void ActiveRun::place_in_time(HangState& state) {
 
 void ActiveRun::set_abort() {
   // [run aborted]
-  port_.store32(offsetof(RegionHeader, host) + offsetof(RegionHostWords, abort), 1);
+  port_.store32(offsetof(RegionHeader, host.abort), 1);
 }
 
 void ActiveRun::collect(bool device_died, Producers producers) {

@@ -33,9 +33,8 @@ std::string kept_region_text(const ActiveRun& run) {
 // A device that the host cannot imitate has measured for itself; nonsense counts as not measured.
 double ActiveRun::ns_per_record() const {
   if (on_simulated_device_) return calibrate_ns_per_record();
-  const auto measured = std::bit_cast<double>(
-      port_.load(offsetof(RegionHeader, device) + offsetof(RegionDeviceWords, figures) +
-                 kFigureNsPerRecord * sizeof(std::uint64_t)));
+  const auto measured =
+      std::bit_cast<double>(port_.load(offsetof(RegionHeader, device.figures[kFigureNsPerRecord])));
   return measured > 0 && measured < 1e9 ? measured : 0;
 }
 

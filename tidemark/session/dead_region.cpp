@@ -5,6 +5,7 @@
 
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/run/run_owner.h"
+#include "tidemark/session/region_words.h"
 
 namespace tidemark {
 namespace {
@@ -21,12 +22,6 @@ void let_device_finish(const ProcessIdentity& device) {
 }
 
 }  // namespace
-
-ProcessIdentity device_of(const RegionPort& port) {
-  const std::uint64_t device = offsetof(RegionHeader, device);
-  return {.pid = port.load32(device + offsetof(RegionDeviceWords, device_pid)),
-          .start_time = port.load(device + offsetof(RegionDeviceWords, device_start_time))};
-}
 
 Expected<void> expect_read(const RegionPort& port, const std::string& path) {
   const int code = port.read_error();

@@ -155,9 +155,8 @@ std::vector<unsigned char> merge_region(const DeadRegion& region, OpenCapture& o
 // Everything else that only the region knows, and the end of the capture.
 Expected<void> close_capture(const DeadRegion& region, const std::vector<unsigned char>& lanes,
                              OpenCapture& open, RecoverResult& result) {
-  const std::uint64_t device = offsetof(RegionHeader, device);
-  open.clock.launch_ticks = region.port.load(device + offsetof(RegionDeviceWords, launch_ticks));
-  open.clock.finish_ticks = region.port.load(device + offsetof(RegionDeviceWords, finish_ticks));
+  open.clock.launch_ticks = region.port.load(offsetof(RegionHeader, device.launch_ticks));
+  open.clock.finish_ticks = region.port.load(offsetof(RegionHeader, device.finish_ticks));
   open.clock.ticks_per_second = region.plan.identity.ticks_per_second;
   std::vector<ClockSample> unseen;
   for (const ClockSample& anchor : read_device_anchors(region.port))
