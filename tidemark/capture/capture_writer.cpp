@@ -253,8 +253,7 @@ Expected<void> CaptureWriter::append_closing(Chunk chunk, Bytes payload) {
   return failure(ErrorKind::kFile, "{}", space_->refusal_of(bytes));
 }
 
-Expected<void> CaptureWriter::append_lanes(const std::vector<unsigned char>& lanes,
-                                           bool recovered) {
+Expected<void> CaptureWriter::append_lanes(Bytes lanes, bool recovered) {
   return append_closing({.type = ChunkType::kLanes,
                          .flags = recovered ? kFlagRecovered : std::uint8_t{0},
                          .sequence = ++text_count_,

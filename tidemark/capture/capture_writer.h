@@ -38,7 +38,7 @@ class CaptureWriter : public PageSink {
   Expected<void> append_text(ChunkType type, std::string_view text);
   // Once no other thread appends: these may use the space kept back for a full disk.
   Expected<void> append_closing_text(ChunkType type, std::string_view text);
-  Expected<void> append_lanes(const std::vector<unsigned char>& lanes, bool recovered);
+  Expected<void> append_lanes(CaptureSpace::Bytes lanes, bool recovered);
 
   // Index, end mark, and the file cut to length. Nothing is written afterwards. Where the disk has
   // no room for the index the file goes without: readers then scan.
