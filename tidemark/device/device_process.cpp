@@ -72,13 +72,7 @@ int run_program(const ProgramRun& run) {
       write_fault(region.header(), fmt::format("{} has no program for CUDA devices", run.program));
       return kExitDeviceFault;
     }
-    const bool good = run_cuda_program({.program = program,
-                                        .region = run.region,
-                                        .region_bytes = run.region_bytes,
-                                        .args = run.args,
-                                        .device = static_cast<int>(run.device),
-                                        .keeps_pages = run.keeps_pages});
-    return good ? 0 : kExitDeviceFault;
+    return run_cuda_program(program, run) ? 0 : kExitDeviceFault;
   }
   const DeviceProgram program = find_device_program(run.program);
   if (program == nullptr) {
@@ -116,10 +110,8 @@ void run_device_process(const SupervisorMessage& launch, UniqueFd region, Unique
   const int exit_code =
       run_program({.program = launch.program,
                    .kind = launch.kind,
-                   .keeps_pages = launch.keeps_pages != 0,
                    .device = launch.device_number,
                    .region = mapping->base(),
-                   .region_bytes = mapping->bytes(),
                    .memory = own_memory->base(),
                    .args = {reinterpret_cast<const std::byte*>(launch.args), launch.args_bytes}});
   const std::uint64_t one = 1;

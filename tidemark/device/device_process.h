@@ -21,10 +21,8 @@ struct SupervisorMessage;
 struct ProgramRun {
   std::string program;
   DeviceKind kind = DeviceKind::kSimulated;
-  bool keeps_pages = false;  // Transport::kPulled
   std::uint32_t device = 0;
   void* region = nullptr;  // mapped here
-  std::uint64_t region_bytes = 0;
   void* memory = nullptr;  // the device's own
   std::span<const std::byte> args;
 };

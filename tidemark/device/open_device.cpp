@@ -25,9 +25,7 @@ constexpr std::uint32_t kHoldWaitMs = 1'000;
 class PlatformDevice : public Device {
  public:
   PlatformDevice(const Platform& platform, std::uint32_t number)
-      : kind_(platform.device),
-        keeps_pages_(platform.transport == Transport::kPulled),
-        number_(number) {}
+      : kind_(platform.device), number_(number) {}
   std::optional<ClockSample> sample_clock() override {
     if (kind_ == DeviceKind::kCuda) return std::nullopt;
     return sample_sim_clock();
@@ -48,7 +46,6 @@ class PlatformDevice : public Device {
 
   static constexpr std::uint64_t kCudaTicksPerSecond = 1'000'000'000;  // of %globaltimer
   DeviceKind kind_;
-  bool keeps_pages_;
   std::uint32_t number_;
 };
 
@@ -67,7 +64,6 @@ class ProcessDevice : public PlatformDevice {
     message.word = SupervisorWord::kLaunch;
     message.region_bytes = request.region->bytes;
     message.kind = kind_;
-    message.keeps_pages = keeps_pages_ ? 1 : 0;
     message.device_number = number_;
     TM_CHECK(request.args.size() <= kProgramArgsBytes);
     message.args_bytes = static_cast<std::uint32_t>(request.args.size());
@@ -152,30 +148,26 @@ class ThreadDevice : public PlatformDevice {
   Expected<void> launch(const LaunchRequest& request) override {
     TM_CHECK(!thread_.joinable());
     TM_TRY_DO(check_program(request.program));
-    TM_TRY(auto mapping,
-           map_region(request.region->fd.get(), request.region->path, request.region->bytes));
     launch_ = std::make_shared<Launch>();
-    launch_->region = std::move(mapping);
+    TM_TRY(launch_->region,
+           map_region(request.region->fd.get(), request.region->path, request.region->bytes));
     if (request.memory != nullptr) {
-      TM_TRY(auto memory, map_device_memory(request.memory->fd(), request.memory->bytes()));
-      launch_->memory = std::move(memory);
+      TM_TRY(launch_->memory, map_device_memory(request.memory->fd(), request.memory->bytes()));
     }
     launch_->args.assign(request.args.begin(), request.args.end());
+    launch_->run = {.program = request.program,
+                    .kind = kind_,
+                    .device = number_,
+                    .region = launch_->region.base(),
+                    .memory = launch_->memory.base(),
+                    .args = launch_->args};
     const RegionView view(launch_->region.base());
     const ProcessIdentity self = this_process();
     view.header().device.device_pid.store_relaxed(self.pid);
     // alone: half an identity names no process
     view.header().device.device_start_time.store_release(self.start_time);
-    thread_ = std::thread([launch = launch_, program = request.program, kind = kind_,
-                           keeps_pages = keeps_pages_, number = number_] {
-      launch->exit_code = run_program({.program = program,
-                                       .kind = kind,
-                                       .keeps_pages = keeps_pages,
-                                       .device = number,
-                                       .region = launch->region.base(),
-                                       .region_bytes = launch->region.bytes(),
-                                       .memory = launch->memory.base(),
-                                       .args = launch->args});
+    thread_ = std::thread([launch = launch_] {
+      launch->exit_code = run_program(launch->run);
       const std::uint64_t one = 1;
       [[maybe_unused]] const auto written = ::write(launch->done.get(), &one, sizeof(one));
     });
@@ -202,6 +194,7 @@ class ThreadDevice : public PlatformDevice {
     MappedMemory region;
     MappedMemory memory;
     std::vector<std::byte> args;
+    ProgramRun run;
     int exit_code = 0;
   };
   [[nodiscard]] bool is_over(std::uint32_t timeout_ms) const {

@@ -105,7 +105,6 @@ Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(
   run->owner_pid_ = ::getpid();
   run->syncs_ = request.sync;
   run->on_simulated_device_ = request.platform->device == DeviceKind::kSimulated;
-  run->keeps_pages_ = request.platform->transport == Transport::kPulled;
   run->records_ = !request.launch.lanes.empty() || spare_lanes > 0;
   make_file_size_limit_an_error();
   TM_TRY(run->claim_,
@@ -309,7 +308,7 @@ void ActiveRun::collect(bool device_died, Producers producers) {
       if (find_stream(plan_.lanes[lane].stream) == nullptr) continue;
     }
     ledgers[lane].finish(leftovers_.words[lane]);
-    if (device_died && keeps_pages_)
+    if (device_died && plan_.identity.keeps_pages != 0)
       ledgers[lane].explain(DropReason::kDeviceLost, ledgers[lane].counts().missing);
     report_.lanes.push_back(
         report_lane(lane, plan_.lanes[lane], leftovers_.words[lane], ledgers[lane].counts()));

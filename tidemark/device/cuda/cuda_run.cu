@@ -14,6 +14,7 @@
 #include "tidemark/device/cuda/cuda_launch.cuh"
 #include "tidemark/device/cuda/cuda_program.h"
 #include "tidemark/device/cuda/page_puller.cuh"
+#include "tidemark/device/device_process.h"
 #include "tidemark/device/fault_text.h"
 
 namespace tidemark {
@@ -30,7 +31,8 @@ void pause_ns(long ns) {
 
 class CudaRunner {
  public:
-  explicit CudaRunner(const CudaRun& run) : run_(run), check_(run.device), region_(run.region) {}
+  CudaRunner(CudaProgram program, const ProgramRun& run)
+      : program_(program), run_(run), check_(static_cast<int>(run.device)), region_(run.region) {}
 
   ~CudaRunner() {
     puller_.reset();
@@ -41,7 +43,7 @@ class CudaRunner {
   bool run() {
     if (!open() || !calibrate() || !note_clock(check_) || !launch() || !wait())
       return report_fault();
-    CudaCheck late(run_.device);
+    CudaCheck late(check_.device());
     note_clock(late);  // one reading is enough: a busy GPU is no fault of a run that ended well
     return true;
   }
@@ -53,11 +55,11 @@ class CudaRunner {
     // A module that is loaded at its first launch would wait for the kernel that never ends.
     ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     void* mapped = nullptr;
-    if (!check_(cudaSetDevice(run_.device), "cudaSetDevice") ||
+    if (!check_(cudaSetDevice(check_.device()), "cudaSetDevice") ||
         !check_(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync | cudaDeviceMapHost),
                 "cudaSetDeviceFlags") ||
         !check_(cudaFree(nullptr), "creation of a context") ||
-        !check_(cudaHostRegister(run_.region, run_.region_bytes, cudaHostRegisterMapped),
+        !check_(cudaHostRegister(run_.region, region_.layout().total_bytes, cudaHostRegisterMapped),
                 "cudaHostRegister of the region"))
       return false;
     registered_ = true;
@@ -65,7 +67,7 @@ class CudaRunner {
         !check_(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"))
       return false;
     for_kernels_ = RegionView(mapped, region_.layout());
-    if (!run_.keeps_pages) return true;
+    if (region_.header().identity.keeps_pages == 0) return true;
     puller_ = std::make_unique<PagePuller>(&check_, region_);
     return puller_->open(RegionView(for_kernels_), for_kernels_);
   }
@@ -101,7 +103,7 @@ class CudaRunner {
   bool launch() {
     launch_ = std::make_unique<CudaLaunch>(&check_, for_kernels_, &words(), run_.args, stream_);
     words().launch_ticks.store_release(ticks_now());  // alone: one word
-    return run_.program(*launch_);
+    return program_(*launch_);
   }
 
   bool wait() {
@@ -163,7 +165,8 @@ class CudaRunner {
     return false;
   }
 
-  CudaRun run_;
+  CudaProgram program_;
+  const ProgramRun& run_;
   CudaCheck check_;
   RegionView region_;  // as this process sees it
   RegionView for_kernels_;
@@ -178,8 +181,8 @@ class CudaRunner {
 
 }  // namespace
 
-bool run_cuda_program(const CudaRun& run) {
-  auto runner = std::make_unique<CudaRunner>(run);
+bool run_cuda_program(CudaProgram program, const ProgramRun& run) {
+  auto runner = std::make_unique<CudaRunner>(program, run);
   if (runner->run()) return true;
   // A kernel may still be running, and giving memory back would wait for it. The end of the process
   // takes all of it.
