@@ -113,7 +113,7 @@ void run_device_process(const SupervisorMessage& launch, UniqueFd region, Unique
                    .device = launch.device_number,
                    .region = mapping->base(),
                    .memory = own_memory->base(),
-                   .args = {reinterpret_cast<const std::byte*>(launch.args), launch.args_bytes}});
+                   .args = {launch.args, launch.args_bytes}});
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(stop.get(), &one, sizeof(one));
   watcher.join();

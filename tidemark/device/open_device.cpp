@@ -5,8 +5,10 @@
 #include <sys/eventfd.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 #include "tidemark/device/cuda/cuda_program.h"
 #include "tidemark/device/device.h"
@@ -60,20 +62,20 @@ class ProcessDevice : public PlatformDevice {
   Expected<void> launch(const LaunchRequest& request) override {
     TM_CHECK(!running_);
     TM_TRY_DO(check_program(request.program));
-    SupervisorMessage message;
-    message.word = SupervisorWord::kLaunch;
-    message.region_bytes = request.region->bytes;
-    message.kind = kind_;
-    message.device_number = number_;
     TM_CHECK(request.args.size() <= kProgramArgsBytes);
-    message.args_bytes = static_cast<std::uint32_t>(request.args.size());
-    if (!request.args.empty()) std::memcpy(message.args, request.args.data(), request.args.size());
-    std::strncpy(message.program, request.program.c_str(), kProgramNameBytes - 1);
-    message.memory_bytes = request.memory == nullptr ? 0 : request.memory->bytes();
-    const int files[] = {request.region->fd.get(),
-                         request.memory == nullptr ? -1 : request.memory->fd()};
-    const std::size_t file_count = request.memory == nullptr ? 1 : 2;
-    TM_TRY_DO(supervisor_->send(message, std::span(files, file_count)));
+    SupervisorMessage message{.word = SupervisorWord::kLaunch,
+                              .region_bytes = request.region->bytes,
+                              .kind = kind_,
+                              .device_number = number_,
+                              .args_bytes = static_cast<std::uint32_t>(request.args.size())};
+    std::copy(request.args.begin(), request.args.end(), message.args);
+    request.program.copy(message.program, kProgramNameBytes - 1);
+    std::vector<int> files{request.region->fd.get()};
+    if (request.memory != nullptr) {
+      message.memory_bytes = request.memory->bytes();
+      files.push_back(request.memory->fd());
+    }
+    TM_TRY_DO(supervisor_->send(message, files));
     const auto reply = supervisor_->receive(kLaunchWaitMs);
     if (!reply || reply->word != SupervisorWord::kStarted) {
       if (!reply) withdraw_launch();
@@ -108,9 +110,7 @@ class ProcessDevice : public PlatformDevice {
 
   bool reset() override {
     if (!running_) return true;
-    SupervisorMessage kill;
-    kill.word = SupervisorWord::kKill;
-    if (!supervisor_->send(kill)) end_process(process_, kResetWaitMs);
+    if (!supervisor_->send({.word = SupervisorWord::kKill})) end_process(process_, kResetWaitMs);
     return wait(kResetWaitMs).has_value();
   }
 
@@ -119,9 +119,7 @@ class ProcessDevice : public PlatformDevice {
  private:
   // An answer that comes late must not be taken for that of the next launch.
   void withdraw_launch() {
-    SupervisorMessage kill;
-    kill.word = SupervisorWord::kKill;
-    if (!supervisor_->send(kill)) return;
+    if (!supervisor_->send({.word = SupervisorWord::kKill})) return;
     for (auto late = supervisor_->receive(kResetWaitMs);
          late && late->word != SupervisorWord::kExited && late->word != SupervisorWord::kRefused;)
       late = supervisor_->receive(kResetWaitMs);

@@ -31,7 +31,7 @@ struct SupervisorMessage {
   std::uint32_t device_number = 0;
   std::uint32_t args_bytes = 0;
   char program[kProgramNameBytes] = {};
-  unsigned char args[kProgramArgsBytes] = {};
+  std::byte args[kProgramArgsBytes] = {};
 };
 
 class Supervisor {
