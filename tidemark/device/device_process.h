@@ -10,6 +10,7 @@
 
 #include "tidemark/base/unique_fd.h"
 #include "tidemark/device/platform_table.h"
+#include "tidemark/transport/region.h"
 
 namespace tidemark {
 
@@ -17,6 +18,9 @@ struct SupervisorMessage;
 
 [[noreturn]] void run_device_process(const SupervisorMessage& launch, UniqueFd region,
                                      UniqueFd memory, int host_socket);
+
+// Says in the region that this process is its device.
+void name_device(const RegionView& region);
 
 struct ProgramRun {
   std::string program;

@@ -159,11 +159,7 @@ class ThreadDevice : public PlatformDevice {
                     .region = launch_->region.base(),
                     .memory = launch_->memory.base(),
                     .args = launch_->args};
-    const RegionView view(launch_->region.base());
-    const ProcessIdentity self = this_process();
-    view.header().device.device_pid.store_relaxed(self.pid);
-    // alone: half an identity names no process
-    view.header().device.device_start_time.store_release(self.start_time);
+    name_device(RegionView(launch_->region.base()));
     thread_ = std::thread([launch = launch_] {
       launch->exit_code = run_program(launch->run);
       const std::uint64_t one = 1;

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "tidemark/device/device_process.h"
 #include "tidemark/device/sim/sim_clock.h"
 #include "tidemark/run/output_directory.h"
 #include "tidemark/run/report_lanes.h"
@@ -35,11 +36,9 @@ Expected<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& op
   const RegionFile& file = recording->run_->region();
   TM_TRY(recording->mapping_, map_region(file.fd.get(), file.path, file.bytes));
   recording->region_ = RegionView(recording->mapping_.base());
-  RegionDeviceWords& words = recording->region_.header().device;
-  const ProcessIdentity self = this_process();
-  words.device_pid.store_relaxed(self.pid);
-  words.device_start_time.store_relaxed(self.start_time);
-  if (recording->own_clock_) words.launch_ticks.store_release(SimEnv::now_ticks());
+  name_device(recording->region_);
+  if (recording->own_clock_)
+    recording->region_.header().device.launch_ticks.store_release(SimEnv::now_ticks());
   recording->run_->start_drainer();
   if (recording->own_clock_) recording->run_->note_clock(sample_sim_clock());
   recording->run_->started();

@@ -191,10 +191,8 @@ void classify(const Ending& ending, const RunRequest& request, ActiveRun& run,
   RunReport& report = run.report();
   auto state = std::make_shared<HangState>();
   if (request.launch.runtime) {
-    const bool ended_well =
-        ending.exit && ending.exit->kind == DeviceExit::Kind::kFinished && ending.exit->code == 0;
     const bool latched = read_status(run.port(), run.plan().layout).error.code != ErrorCode::kNone;
-    if (!ended_well || latched)
+    if (!ending.is_well() || latched)
       *state = read_hang_state(run.port(), run.plan().layout, request.launch.runtime->config,
                                memory ? &*memory : nullptr);
   }
@@ -214,8 +212,7 @@ void classify(const Ending& ending, const RunRequest& request, ActiveRun& run,
     state->hang = ending.finding->hang;
     state->unit = ending.finding->unit;
     state->has_unit = true;
-  } else if (ending.exit &&
-             (ending.exit->kind != DeviceExit::Kind::kFinished || ending.exit->code != 0)) {
+  } else if (ending.exit && !ending.exit->is_well()) {
     report.status = RunStatus::kDeviceFault;
     report.error = device_fault(*ending.exit, run.fault_text());
   } else {

@@ -18,6 +18,8 @@ struct Ending {
   bool timed_out = false;                   // --op-timeout-ms
   std::optional<HangFinding> finding = {};  // the host's watchdog
   bool had_its_time = false;                // an error is latched, and not all units left
+
+  [[nodiscard]] bool is_well() const { return exit && exit->is_well(); }
 };
 
 Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request,

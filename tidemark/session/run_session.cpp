@@ -49,10 +49,6 @@ void judge_results(const RunRequest& request, ActiveRun& run,
   if (!*report.result_ok) report.status = RunStatus::kMismatch;
 }
 
-bool ended_well(const std::optional<DeviceExit>& exit) {
-  return exit && exit->kind == DeviceExit::Kind::kFinished && exit->code == 0;
-}
-
 // A run that only lost files has an error, too.
 void name_file_error(ActiveRun& run) {
   RunReport& report = run.report();
@@ -113,7 +109,7 @@ Expected<RunResult> run_session(const RunRequest& request) {
   const bool still_runs = !ending.exit && !(request.hold_device && device->hold());
   if (still_runs && request.platform->transport == Transport::kPulled)
     wait_until_rescued(run.port(), kRescueMs);
-  run.collect(!ended_well(ending.exit), still_runs ? Producers::kMayRun : Producers::kGone);
+  run.collect(!ending.is_well(), still_runs ? Producers::kMayRun : Producers::kGone);
   if (const std::string fault = run.fault_text();
       !fault.empty() && report.error && report.error->message != fault)
     report.error->message += fmt::format("; the device says: {}", fault);
