@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tidemark/base/expected.h"
+#include "tidemark/device/program_table.h"
 
 namespace tidemark {
 
@@ -18,8 +19,12 @@ struct ProgramRun;
 // Enqueues its kernels and returns; false if a call failed (the CudaLaunch keeps which).
 using CudaProgram = bool (*)(CudaLaunch&);
 
-void register_cuda_program(std::string_view name, CudaProgram program);
-CudaProgram find_cuda_program(std::string_view name);
+inline void register_cuda_program(std::string_view name, CudaProgram program) {
+  ProgramTable<CudaProgram>::add(name, program);
+}
+inline CudaProgram find_cuda_program(std::string_view name) {
+  return ProgramTable<CudaProgram>::find(name);
+}
 
 // Runs the program to its end in this process, which must not have forked with a CUDA context.
 // False: the region says what failed.
