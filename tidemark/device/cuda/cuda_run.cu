@@ -3,7 +3,6 @@
 // this process.
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <bit>
 #include <memory>
@@ -22,12 +21,7 @@ namespace {
 
 constexpr std::uint64_t kOrphanGraceNs = 100'000'000;  // for the lanes to close by themselves
 constexpr std::uint64_t kRescueAgainNs = 200'000'000;
-constexpr long kLookPauseNs = 20'000;
-
-void pause_ns(long ns) {
-  const timespec pause{.tv_sec = 0, .tv_nsec = ns};
-  ::nanosleep(&pause, nullptr);
-}
+constexpr std::uint64_t kLookPauseNs = 20'000;
 
 class CudaRunner {
  public:
@@ -122,11 +116,11 @@ class CudaRunner {
         break;
       }
       if (rescued_) {  // the host reads: nothing is touched any more
-        pause_ns(kLookPauseNs);
+        sleep_ns(kLookPauseNs);
         continue;
       }
       if (!puller_->step()) return false;
-      if (puller_->idle()) pause_ns(kLookPauseNs);
+      if (puller_->idle()) sleep_ns(kLookPauseNs);
       if (!rescue_if_needed()) return false;
     }
     if (rescued_) return true;
