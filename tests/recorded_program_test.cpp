@@ -47,7 +47,7 @@ void expect_same(const ScopePeaks& recorded, const ScopePeaks& counted) {
 void check_scopes(RunCapture& run, const AllocationModel& model) {
   std::size_t at = 0;
   std::uint64_t last_ticks = 0;
-  for_each_boundary(run, [&](const ScopeBoundary& recorded) {
+  run.for_each<ScopeBoundary>([&](const ScopeBoundary& recorded, LaneIndex) {
     ASSERT_LT(at, model.boundaries.size());
     const ScopeBoundary& counted = model.boundaries[at++];
     SCOPED_TRACE(fmt::format("boundary {}", at));

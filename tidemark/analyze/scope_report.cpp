@@ -154,13 +154,6 @@ class ScopeCounter {
 
 }  // namespace
 
-void for_each_boundary(RunCapture& run, const std::function<void(const ScopeBoundary&)>& fn) {
-  for (const LaneIndex lane : run.lanes_of(StreamId::kScopes)) {
-    RecordCursor cursor = run.records(lane);
-    while (cursor.next()) fn(cursor.as<ScopeBoundary>());
-  }
-}
-
 Expected<ScopeReport> report_scopes(RunCapture& run) {
   if (!run.has(StreamId::kScopes) || !run.runtime())
     return failure(ErrorKind::kUsage, "{}: no scopes were recorded; run with --enable-scope-stats",
@@ -168,10 +161,9 @@ Expected<ScopeReport> report_scopes(RunCapture& run) {
   ScopeReport report;
   report.config = *run.runtime();
   report.fatal = run.fatal();
-  TM_TRY(const auto missing, run.missing(StreamId::kScopes));
-  report.dropped = missing;
+  TM_TRY(report.dropped, run.missing(StreamId::kScopes));
   ScopeCounter counter(run, report);
-  for_each_boundary(run, [&](const ScopeBoundary& boundary) { counter.take(boundary); });
+  run.for_each<ScopeBoundary>([&](const auto& boundary, LaneIndex) { counter.take(boundary); });
   counter.finish();
   return report;
 }

@@ -95,7 +95,7 @@ Expected<void> write_scope_lines(RunCapture& run, const std::string& path) {
   BufferedPart part(std::move(file));
   ScopeLines lines(run, part);
   lines.put_head(report);
-  for_each_boundary(run, [&](const ScopeBoundary& boundary) { lines.put_line(boundary); });
+  run.for_each<ScopeBoundary>([&](const auto& boundary, LaneIndex) { lines.put_line(boundary); });
   return part.finish();
 }
 
