@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 
 #include "tidemark/base/align.h"
@@ -126,8 +127,7 @@ class ScopeCounter {
       }
       report_.sites.push_back(site);
     }
-    std::stable_sort(report_.sites.begin(), report_.sites.end(),
-                     [](const ScopeSite& a, const ScopeSite& b) { return a.percent > b.percent; });
+    std::ranges::stable_sort(report_.sites, std::greater{}, &ScopeSite::percent);
   }
 
  private:
@@ -169,9 +169,7 @@ Expected<ScopeReport> report_scopes(RunCapture& run) {
 }
 
 const ResourceUse* ScopeReport::closest_to_limit() const {
-  const auto worst = std::max_element(
-      resources.begin(), resources.end(),
-      [](const ResourceUse& a, const ResourceUse& b) { return a.percent() < b.percent(); });
+  const auto worst = std::ranges::max_element(resources, {}, &ResourceUse::percent);
   return worst == resources.end() || worst->peak == 0 ? nullptr : &*worst;
 }
 

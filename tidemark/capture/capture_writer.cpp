@@ -247,8 +247,7 @@ Expected<void> CaptureWriter::append_lanes(Bytes lanes, bool recovered) {
 bool CaptureWriter::append_index() {
   // Drain threads seal in the order they finish; the index is in file order.
   std::vector<IndexEntry> index = index_;
-  std::sort(index.begin(), index.end(),
-            [](const IndexEntry& a, const IndexEntry& b) { return a.file_offset < b.file_offset; });
+  std::ranges::sort(index, {}, &IndexEntry::file_offset);
   const std::uint64_t bytes = index.size() * sizeof(IndexEntry);
   if (bytes > kChunkPayloadMax) return false;
   const auto claim = space_->claim_closing(chunk_span(bytes), CaptureSpace::Place::kEnd);

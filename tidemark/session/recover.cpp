@@ -148,8 +148,7 @@ Expected<void> close_capture(const DeadRegion& region, OpenCapture& open, Recove
   open.clock.ticks_per_second = region.plan.identity.ticks_per_second;
   std::vector<ClockSample> unseen;
   for (const ClockSample& anchor : read_device_anchors(region.port))
-    if (std::none_of(open.clock.anchors.begin(), open.clock.anchors.end(),
-                     [&](const ClockSample& seen) { return seen.host_ns == anchor.host_ns; }))
+    if (std::ranges::count(open.clock.anchors, anchor.host_ns, &ClockSample::host_ns) == 0)
       unseen.push_back(anchor);
   open.clock.anchors.insert(open.clock.anchors.end(), unseen.begin(), unseen.end());
   open.names.merge(read_names(region.port, region.plan.layout));

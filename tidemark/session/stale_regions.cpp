@@ -67,8 +67,7 @@ std::vector<StaleRegion> list_regions() {
     }
     regions.push_back(std::move(region));
   }
-  std::sort(regions.begin(), regions.end(),
-            [](const StaleRegion& a, const StaleRegion& b) { return a.path < b.path; });
+  std::ranges::sort(regions, {}, &StaleRegion::path);
   return regions;
 }
 
