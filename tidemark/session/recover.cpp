@@ -309,7 +309,7 @@ Expected<RecoverResult> recover_run(const std::string& directory, const RecoverO
   DeadRegion region;
   if (has_region) {
     TM_TRY(region, take_region(path, report, host == HostIs::kGone));
-    report_tasks(region.port, region.plan.layout, report);
+    report.tasks = read_task_counts(region.port, region.plan.layout);
   }
   auto report_file =
       ReportFile::reserve(directory, report.run_id, has_region ? region.plan.lanes.size() : 0);

@@ -175,14 +175,11 @@ Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request
     }
     if (anchor_times.is_due(elapsed_ms)) note_clock(device, run);
     if (looks++ % kLooksPerNames == 0) run.note_names();
-    if (request.on_progress) {
-      const TaskCounts tasks = read_task_counts(run.port(), run.plan().layout);
+    if (request.on_progress)
       request.on_progress({.elapsed_ms = elapsed_ms,
                            .records = run.drained_records(),
                            .pages = run.drained_pages(),
-                           .tasks_submitted = tasks.submitted,
-                           .tasks_completed = tasks.completed});
-    }
+                           .tasks = read_task_counts(run.port(), run.plan().layout)});
   }
 }
 

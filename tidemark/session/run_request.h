@@ -46,8 +46,7 @@ struct RunProgress {
   std::uint64_t elapsed_ms = 0;
   std::uint64_t records = 0;
   std::uint64_t pages = 0;
-  std::uint64_t tasks_submitted = 0;
-  std::uint64_t tasks_completed = 0;
+  TaskCounts tasks;
 };
 
 struct RunRequest {

@@ -32,7 +32,7 @@ Expected<std::optional<DeviceMemory>> prepare_memory(const RunRequest& request, 
 // What the runtime counted.
 void read_runtime(const RunRequest& request, ActiveRun& run) {
   if (!request.launch.runtime) return;
-  report_tasks(run.port(), run.plan().layout, run.report());
+  run.report().tasks = read_task_counts(run.port(), run.plan().layout);
   if (auto held = read_backpressure(run.port(), run.plan().layout, request.launch.runtime->config))
     run.report().warnings.push_back(std::move(*held));
 }

@@ -187,13 +187,6 @@ TaskCounts read_task_counts(const RegionPort& port, const RegionLayout& layout) 
   return counts;
 }
 
-void report_tasks(const RegionPort& port, const RegionLayout& layout, RunReport& report) {
-  const TaskCounts tasks = read_task_counts(port, layout);
-  report.tasks_submitted = tasks.submitted;
-  report.tasks_completed = tasks.completed;
-  report.scopes = tasks.scopes;
-}
-
 std::optional<RunError> read_runtime_error(const RegionPort& port, const RegionLayout& layout,
                                            const RuntimeConfig& config) {
   const StatusImage image = read_status(port, layout);

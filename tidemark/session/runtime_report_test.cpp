@@ -42,10 +42,10 @@ TEST_F(RuntimeReport, CompletedTasksAreThoseOfAllSchedulersAndOfTheOrchestrator)
   for (std::uint32_t i = 0; i < 3; ++i) unit_lines(&status())[1 + i].count.store_relaxed(20 + i);
   unit_lines(&status())[4].count.store_relaxed(999);  // a core's: parts, not tasks
   RunReport report;
-  report_tasks(port_, layout_, report);
-  EXPECT_EQ(report.tasks_submitted, 100u);
-  EXPECT_EQ(report.tasks_completed, 7u + 20 + 21 + 22);
-  EXPECT_EQ(report.scopes, 12u);
+  report.tasks = read_task_counts(port_, layout_);
+  EXPECT_EQ(report.tasks.submitted, 100u);
+  EXPECT_EQ(report.tasks.completed, 7u + 20 + 21 + 22);
+  EXPECT_EQ(report.tasks.scopes, 12u);
 }
 
 TEST_F(RuntimeReport, WithoutARuntimeThereIsNothing) {
