@@ -33,7 +33,7 @@ Expected<std::optional<DeviceMemory>> prepare_memory(const RunRequest& request, 
 void read_runtime(const RunRequest& request, ActiveRun& run) {
   if (!request.launch.runtime) return;
   run.report().tasks = read_task_counts(run.port(), run.plan().layout);
-  if (auto held = read_backpressure(run.port(), run.plan().layout, request.launch.runtime->config))
+  if (auto held = read_backpressure(run.port(), run.plan().layout))
     run.report().warnings.push_back(std::move(*held));
 }
 

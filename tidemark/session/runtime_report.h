@@ -21,7 +21,6 @@ std::optional<RunError> read_runtime_error(const RegionPort& port, const RegionL
 
 // RING_BUFFER_BACKPRESSURE, if the orchestrator was held back for a large share of the run.
 inline constexpr double kBackpressureShare = 0.25;
-std::optional<RunError> read_backpressure(const RegionPort& port, const RegionLayout& layout,
-                                          const RuntimeConfig& config);
+std::optional<RunError> read_backpressure(const RegionPort& port, const RegionLayout& layout);
 
 }  // namespace tidemark

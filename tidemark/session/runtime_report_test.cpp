@@ -52,7 +52,7 @@ TEST_F(RuntimeReport, WithoutARuntimeThereIsNothing) {
   const RegionLayout none = lay_out(RegionShape{});
   EXPECT_EQ(read_task_counts(port_, none).submitted, 0u);
   EXPECT_FALSE(read_runtime_error(port_, none, {}));
-  EXPECT_FALSE(read_backpressure(port_, none, {}));
+  EXPECT_FALSE(read_backpressure(port_, none));
 }
 
 TEST_F(RuntimeReport, AnAbortOfTheHostIsNoErrorOfTheProgram) {
@@ -71,7 +71,7 @@ TEST_F(RuntimeReport, RandomBytesAreReadWithoutHarmAndPrintedAsText) {
     if (round % 2 == 0) status().error.code.store_relaxed(static_cast<ErrorCode>(random() % 13));
     read_task_counts(port_, layout_);
     for (const auto& told :
-         {read_runtime_error(port_, layout_, {}), read_backpressure(port_, layout_, {})}) {
+         {read_runtime_error(port_, layout_, {}), read_backpressure(port_, layout_)}) {
       if (!told) continue;
       const std::string text = told->message + told->hint;
       ASSERT_EQ(first_order_in(text), "");
