@@ -30,6 +30,8 @@ std::uint32_t op_timeout_ms(const RunRequest& request) {
   return request.op_timeout_ms.value_or(request.platform->op_timeout_ms);
 }
 
+}  // namespace
+
 RunError device_fault(const DeviceExit& exit, const std::string& fault_text) {
   RunError error{.code = 102, .name = "DEVICE_FAULT"};
   switch (exit.kind) {
@@ -60,6 +62,8 @@ RunError device_fault(const DeviceExit& exit, const std::string& fault_text) {
   }
   return error;
 }
+
+namespace {
 
 RunError scheduler_timeout(HangClass hang) {
   return {.code = static_cast<std::uint32_t>(ErrorCode::kSchedulerTimeout),

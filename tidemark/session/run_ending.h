@@ -28,6 +28,9 @@ Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request
 // The clock of a simulated device is read here; a GPU's process leaves its readings in the region.
 void note_clock(Device& device, ActiveRun& run);
 
+// The error of a device that did not end well. `fault_text`: what it says itself; may be empty.
+RunError device_fault(const DeviceExit& exit, const std::string& fault_text);
+
 // Says in the report what happened, before anything is cleaned up: status, error, and for a run
 // that did not go well, the state of the runtime.
 void classify(const Ending& ending, const RunRequest& request, ActiveRun& run,

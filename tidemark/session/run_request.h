@@ -49,6 +49,10 @@ struct RunProgress {
   TaskCounts tasks;
 };
 
+// Writes the artifacts of a finished capture and says in the report what it left out.
+using ExportArtifacts =
+    std::function<Expected<void>(const std::string& directory, RunReport& report)>;
+
 struct RunRequest {
   std::string workload;
   std::string case_name = "default";
@@ -78,8 +82,7 @@ struct RunRequest {
   std::function<void(const RunProgress&)> on_progress;
   // What a person should know at once, in a sentence.
   std::function<void(const std::string&)> on_notice;
-  // Writes the artifacts of a finished capture and says in the report what it left out.
-  std::function<Expected<void>(const std::string& directory, RunReport& report)> export_artifacts;
+  ExportArtifacts export_artifacts;
 };
 
 }  // namespace tidemark
