@@ -15,7 +15,6 @@
 #include "tidemark/base/plain_text.h"
 #include "tidemark/capture/lane_record.h"
 #include "tidemark/run/hang_state.h"
-#include "tidemark/run/output_directory.h"
 #include "tidemark/run/report_lanes.h"
 #include "tidemark/runtime/runtime_status.h"
 #include "tidemark/schema/stream_registry.h"
