@@ -38,7 +38,7 @@ TEST_F(DumpFaults, FullDiskKeepsWholeFramesAndCountsTheRest) {
     const auto report = read_run_report(path("r"));
     ASSERT_TRUE(report.has_value());
     EXPECT_EQ(report->exit_code, 5);
-    EXPECT_EQ(report->tasks_completed, 64u);
+    EXPECT_EQ(report->tasks.completed, 64u);
     EXPECT_TRUE(json_of("r/run.json")["result"]["passed"].GetBool());
     EXPECT_TRUE(report->ledger_closes());
     const LaneCounts counts = dump_counts(*report);

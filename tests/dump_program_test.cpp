@@ -156,7 +156,7 @@ TEST_P(DumpedPrograms, HaveEveryArgumentAsTheReferenceHasIt) {
     });
     ASSERT_EQ(result.exit_code, 0) << (result.report.error ? result.report.error->message : "");
     EXPECT_TRUE(result.report.ledger_closes());
-    EXPECT_EQ(result.report.tasks_completed, program.tasks.size());
+    EXPECT_EQ(result.report.tasks.completed, program.tasks.size());
     auto run = RunCapture::open(recorded.directory());
     ASSERT_TRUE(run) << run.error().message;
     check_dump(*run, program, with_holes);

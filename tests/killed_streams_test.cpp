@@ -16,7 +16,7 @@ class KilledStreams : public HangFixture {
     EXPECT_GE(lines.size() - 1, scopes);
     EXPECT_LE(lines.size() - 1, scopes + open_lanes_of("scopes", report));
     const auto swimlane = json_of("r/l2_swimlane_records.json");
-    EXPECT_LE(swimlane["tasks"].Size(), report.tasks_submitted);
+    EXPECT_LE(swimlane["tasks"].Size(), report.tasks.submitted);
     tasks_ += swimlane["tasks"].Size();
     EXPECT_GT(json_of("r/deps.json")["tasks"].Size(), 0u);
     run_ok("scopes r");

@@ -47,7 +47,7 @@ void expect_same(const ScopePeaks& recorded, const ScopePeaks& counted) {
 void check_scopes(RunCapture& run, const AllocationModel& model) {
   std::size_t at = 0;
   std::uint64_t last_ticks = 0;
-  for_each_boundary(run, [&](const ScopeBoundary& recorded) {
+  run.for_each<ScopeBoundary>([&](const ScopeBoundary& recorded, LaneIndex) {
     ASSERT_LT(at, model.boundaries.size());
     const ScopeBoundary& counted = model.boundaries[at++];
     SCOPED_TRACE(fmt::format("boundary {}", at));
@@ -169,7 +169,7 @@ TEST_P(RecordedPrograms, SayWhatASecondCountSays) {
     ASSERT_EQ(result.exit_code, 0) << (result.report.error ? result.report.error->message : "");
     EXPECT_TRUE(result.report.ledger_closes());
     EXPECT_EQ(result.report.total().dropped, 0u);
-    EXPECT_EQ(result.report.tasks_completed, program.tasks.size());
+    EXPECT_EQ(result.report.tasks.completed, program.tasks.size());
     auto run = RunCapture::open(recorded.directory());
     ASSERT_TRUE(run) << run.error().message;
     EXPECT_FALSE(run->fatal());
@@ -206,7 +206,7 @@ TEST(RecordedProgram, RunsAgainInTheSmallestSizesItsReportNames) {
     RecordedRun small(program, config, "sim", seed + 1);
     const RunResult result = small.run();
     EXPECT_EQ(result.exit_code, 0) << (result.report.error ? result.report.error->message : "");
-    EXPECT_EQ(result.report.tasks_completed, program.tasks.size());
+    EXPECT_EQ(result.report.tasks.completed, program.tasks.size());
     auto run = RunCapture::open(small.directory());
     ASSERT_TRUE(run);
     check_spans(*run, program);

@@ -139,8 +139,7 @@ std::vector<std::uint64_t> tasks_in_order(RunCapture& run, const DumpIndex& inde
     if (!fresh) found->second = std::min(found->second, entry.header.time_ticks);
   }
   for (const auto& [task, ticks] : first_seen) order.push_back(task);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint64_t a, std::uint64_t b) { return first_seen[a] < first_seen[b]; });
+  std::ranges::stable_sort(order, {}, [&](std::uint64_t task) { return first_seen[task]; });
   return order;
 }
 
@@ -158,9 +157,8 @@ void put_in_order(RunCapture& run, const DumpIndex& index, std::vector<ArgumentD
     const auto& diffs = differing->second;
     result.differences.insert(result.differences.end(), diffs.begin(), diffs.end());
     // A scalar comes from the program itself: where one differs, that is where the runs part.
-    const bool inputs_differ = std::any_of(diffs.begin(), diffs.end(), [](const ArgumentDiff& d) {
-      return !d.is_output && d.is_tensor;
-    });
+    const bool inputs_differ = std::ranges::any_of(
+        diffs, [](const ArgumentDiff& diff) { return !diff.is_output && diff.is_tensor; });
     if (!inputs_differ) result.first_divergent.push_back(task);
   }
 }

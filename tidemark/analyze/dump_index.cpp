@@ -139,11 +139,8 @@ Expected<DumpIndex> read_dump(RunCapture& run) {
   });
   index.entries = std::move(all);
   index.skipped_kernels.assign(skipped.begin(), skipped.end());
-  std::sort(index.entries.begin(), index.entries.end(), [](const DumpEntry& a, const DumpEntry& b) {
-    const auto key = [](const DumpHeader& header) {
-      return std::tuple(header.task_id, header.stage, header.arg_index);
-    };
-    return key(a.header) < key(b.header);
+  std::ranges::sort(index.entries, {}, [](const DumpEntry& entry) {
+    return std::tuple(entry.header.task_id, entry.header.stage, entry.header.arg_index);
   });
   TM_TRY(const auto losses, run.losses(StreamId::kDump));
   index.dropped = losses.dropped;

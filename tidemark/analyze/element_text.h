@@ -2,7 +2,6 @@
 // One element of a tensor, as a number and as text.
 #pragma once
 
-#include <cstdint>
 #include <cstring>
 #include <string>
 

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include <fmt/format.h>
-
+#include "tidemark/base/human_text.h"
 #include "tidemark/schema/unit_state.h"
 
 namespace tidemark {
@@ -119,10 +118,6 @@ std::map<std::uint32_t, std::vector<TaskSpan>> last_spans(RunCapture& run,
   return last;
 }
 
-std::string list_of(const std::vector<std::string>& items, const char* between) {
-  return fmt::format("{}", fmt::join(items, between));
-}
-
 std::string cores_line(const HangState& state) {
   std::vector<std::string> busy;
   const auto lines = state.core_lines();
@@ -139,14 +134,14 @@ std::string cores_line(const HangState& state) {
     busy.push_back(fmt::format("{} more", more));
   }
   const std::string text = core_states_text(state);
-  return busy.empty() ? text : text + ": " + list_of(busy, ", ");
+  return busy.empty() ? text : text + ": " + joined(busy, ", ");
 }
 
 std::string schedulers_line(const HangState& state) {
   std::vector<std::string> parts;
   for (const UnitImage& line : state.scheduler_lines())
     parts.push_back(fmt::format("{} {} rounds, {} complete", parts.size(), line.loops, line.count));
-  return fmt::format("{}; {} ready, {} of {} tasks complete", list_of(parts, "; "),
+  return fmt::format("{}; {} ready, {} of {} tasks complete", joined(parts, "; "),
                      state.ready_tasks(), state.completed, state.submitted);
 }
 
@@ -159,7 +154,7 @@ std::string rings_line(const HangState& state) {
                                 ring.tasks(), ring.window, ring.heap_used, ring.heap_bytes,
                                 ring.deps_used, ring.dep_pool));
   }
-  return parts.empty() ? "nothing was submitted" : list_of(parts, "; ");
+  return parts.empty() ? "nothing was submitted" : joined(parts, "; ");
 }
 
 std::string recorder_line(const HangState& state) {
@@ -184,7 +179,7 @@ std::string core_states_text(const HangState& state) {
   for (const UnitImage& line : state.core_lines()) ++by_state[unit_state_text(line)];
   std::vector<std::string> parts;
   for (const auto& [text, count] : by_state) parts.push_back(fmt::format("{} {}", count, text));
-  return list_of(parts, ", ");
+  return joined(parts, ", ");
 }
 
 HangReport make_hang_report(const HangState& state, RunCapture* run) {
@@ -211,17 +206,17 @@ std::string hang_summary(const HangReport& report, const std::string& directory)
     std::string line = fmt::format("{} {}", task_text(stuck.task_id), stuck.kernel);
     if (stuck.core) line += fmt::format(" on core {}", *stuck.core);
     if (!stuck.site.empty()) line += fmt::format(", submitted at {}", stuck.site);
-    line += fmt::format(", waits for {}", list_of(stuck.waits_for, ", "));
+    line += fmt::format(", waits for {}", joined(stuck.waits_for, ", "));
     if (!stuck.waiters.empty()) {
       std::vector<std::string> names;
       for (const std::uint64_t waiter : stuck.waiters)
         if (names.size() < kShownMax) names.push_back(task_text(waiter));
-      line += fmt::format("; {} wait for it: {}{}", stuck.waiters.size(), list_of(names, ", "),
+      line += fmt::format("; {} wait for it: {}{}", stuck.waiters.size(), joined(names, ", "),
                           stuck.waiters.size() > names.size() ? ", ..." : "");
     }
     add(text, i == 0 ? "stuck" : "", line);
   }
-  add(text, "chain", list_of(report.chain, " <- "));
+  add(text, "chain", joined(report.chain, " <- "));
   add(text, "cores", cores_line(state));
   add(text, "schedulers", schedulers_line(state));
   add(text, "rings", rings_line(state));
@@ -238,7 +233,7 @@ std::string hang_summary(const HangReport& report, const std::string& directory)
                                                      ns_since_launch(state, span.end_ticks)))));
     if (!spans.empty())
       add(text, "before",
-          fmt::format("core {} ran {}", *report.stuck.front().core, list_of(spans, ", ")));
+          fmt::format("core {} ran {}", *report.stuck.front().core, joined(spans, ", ")));
   }
   if (!report.stuck.empty())
     add(text, "next",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 
 #include "tidemark/base/align.h"
@@ -126,8 +127,7 @@ class ScopeCounter {
       }
       report_.sites.push_back(site);
     }
-    std::stable_sort(report_.sites.begin(), report_.sites.end(),
-                     [](const ScopeSite& a, const ScopeSite& b) { return a.percent > b.percent; });
+    std::ranges::stable_sort(report_.sites, std::greater{}, &ScopeSite::percent);
   }
 
  private:
@@ -154,13 +154,6 @@ class ScopeCounter {
 
 }  // namespace
 
-void for_each_boundary(RunCapture& run, const std::function<void(const ScopeBoundary&)>& fn) {
-  for (const LaneIndex lane : run.lanes_of(StreamId::kScopes)) {
-    RecordCursor cursor = run.records(lane);
-    while (cursor.next()) fn(cursor.as<ScopeBoundary>());
-  }
-}
-
 Expected<ScopeReport> report_scopes(RunCapture& run) {
   if (!run.has(StreamId::kScopes) || !run.runtime())
     return failure(ErrorKind::kUsage, "{}: no scopes were recorded; run with --enable-scope-stats",
@@ -168,18 +161,15 @@ Expected<ScopeReport> report_scopes(RunCapture& run) {
   ScopeReport report;
   report.config = *run.runtime();
   report.fatal = run.fatal();
-  TM_TRY(const auto missing, run.missing(StreamId::kScopes));
-  report.dropped = missing;
+  TM_TRY(report.dropped, run.missing(StreamId::kScopes));
   ScopeCounter counter(run, report);
-  for_each_boundary(run, [&](const ScopeBoundary& boundary) { counter.take(boundary); });
+  run.for_each<ScopeBoundary>([&](const auto& boundary, LaneIndex) { counter.take(boundary); });
   counter.finish();
   return report;
 }
 
 const ResourceUse* ScopeReport::closest_to_limit() const {
-  const auto worst = std::max_element(
-      resources.begin(), resources.end(),
-      [](const ResourceUse& a, const ResourceUse& b) { return a.percent() < b.percent(); });
+  const auto worst = std::ranges::max_element(resources, {}, &ResourceUse::percent);
   return worst == resources.end() || worst->peak == 0 ? nullptr : &*worst;
 }
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -56,8 +55,5 @@ struct ScopeReport {
 };
 
 Expected<ScopeReport> report_scopes(RunCapture& run);
-
-// fn(boundary) for every begin and end, oldest first.
-void for_each_boundary(RunCapture& run, const std::function<void(const ScopeBoundary&)>& fn);
 
 }  // namespace tidemark

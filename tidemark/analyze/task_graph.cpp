@@ -56,8 +56,7 @@ Expected<TaskGraph> TaskGraph::load(RunCapture& run) {
                    run.directory());
   TaskGraph graph;
   for (const LaneIndex lane : run.lanes_of(StreamId::kEdges)) graph.read_lane(run, lane);
-  TM_TRY(const auto missing, run.missing(StreamId::kEdges));
-  graph.missing_records = missing;
+  TM_TRY(graph.missing_records, run.missing(StreamId::kEdges));
   graph.name_tensors();
   graph.count_what_is_missing();
   return graph;

@@ -112,10 +112,7 @@ void for_each_task_row(RunCapture& run, const std::function<void(const TaskRow&)
     for (std::uint32_t i = 0; i < config->scheduler_count; ++i) join_scheduler(run, *config, i, fn);
     return;
   }
-  for (const LaneIndex lane : run.lanes_of(StreamId::kSwimlane)) {
-    RecordCursor cursor = run.records(lane);
-    while (cursor.next()) fn(row_of(cursor.as<TaskSpan>()));
-  }
+  run.for_each<TaskSpan>([&](const TaskSpan& span, LaneIndex) { fn(row_of(span)); });
 }
 
 }  // namespace tidemark

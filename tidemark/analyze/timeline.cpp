@@ -2,6 +2,7 @@
 #include "tidemark/analyze/timeline.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <queue>
 
@@ -64,10 +65,8 @@ Expected<Timeline> read_timeline(RunCapture& run, std::size_t slowest) {
     kernel.name = run.kernel_name(number);
     timeline.kernels.push_back(kernel);
   }
-  std::stable_sort(timeline.kernels.begin(), timeline.kernels.end(),
-                   [](const KernelTiming& a, const KernelTiming& b) {
-                     return a.execution.total_ns > b.execution.total_ns;
-                   });
+  std::ranges::stable_sort(timeline.kernels, std::greater{},
+                           [](const KernelTiming& kernel) { return kernel.execution.total_ns; });
   for (const CoreType type : {CoreType::kAic, CoreType::kAiv}) {
     const std::uint32_t cores = run.runtime()            ? run.runtime()->core_count(type)
                                 : type == CoreType::kAiv ? cores_seen
@@ -148,8 +147,7 @@ std::vector<Starvation> find_starvation(const RuntimeConfig& config, const RunCl
       changes.push_back({ready, 1, 0});
       changes.push_back({row.start_ticks, -1, 0});
     }
-    std::sort(changes.begin(), changes.end(),
-              [](const Change& a, const Change& b) { return a.ticks < b.ticks; });
+    std::ranges::sort(changes, {}, &Change::ticks);
     Starvation starvation{.type = type};
     const auto cores = static_cast<int>(config.core_count(type));
     int waiting = 0, busy = 0;

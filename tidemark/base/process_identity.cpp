@@ -13,7 +13,7 @@
 
 #include <fmt/core.h>
 
-#include "tidemark/base/monotonic_clock.h"
+#include "tidemark/base/wait_until.h"
 
 namespace tidemark {
 namespace {
@@ -77,11 +77,7 @@ bool is_alive(const ProcessIdentity& process) {
 bool end_process(const ProcessIdentity& process, std::uint32_t wait_ms) {
   if (!is_alive(process)) return true;
   send_signal(process, SIGKILL);
-  for (std::uint32_t waited_ms = 0; waited_ms <= wait_ms; ++waited_ms) {
-    if (!is_alive(process)) return true;
-    sleep_ms(1);
-  }
-  return !is_alive(process);
+  return wait_until([&] { return !is_alive(process); }, wait_ms, 1);
 }
 
 bool is_stopped(const ProcessIdentity& process) {
@@ -100,11 +96,7 @@ bool is_stopped(const ProcessIdentity& process) {
 bool stop_process(const ProcessIdentity& process, std::uint32_t wait_ms) {
   if (!is_alive(process)) return false;
   send_signal(process, SIGSTOP);
-  for (std::uint32_t waited_ms = 0; waited_ms <= wait_ms; ++waited_ms) {
-    if (is_stopped(process)) return true;
-    sleep_ms(1);
-  }
-  return is_stopped(process);
+  return wait_until([&] { return is_stopped(process); }, wait_ms, 1);
 }
 
 std::string boot_id() { return first_line("/proc/sys/kernel/random/boot_id"); }

@@ -48,19 +48,13 @@ Expected<CaptureLedger> read_ledger(CaptureReader& reader, std::vector<LanePlan>
   CaptureLedger ledger;
   const auto records = read_lane_records(reader);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
-    CapturedLane lane{.plan = lanes[i], .ledger = LaneLedger(Overflow::kWait)};
-    if (i < records.size()) {
-      // A lane opened at run time is described only here.
-      if (lane.plan.stream == StreamId::kNone &&
-          is_known_lane(records[i].plan, page_bytes - kPageHeaderBytes))
-        lane.plan = records[i].plan;
-      lane.has_words = true;
-      lane.words = records[i].words;
-      lane.file_error_dropped = records[i].file_error_dropped;
-      lane.device_lost_dropped = records[i].device_lost_dropped;
-    }
-    lane.ledger = LaneLedger(lane.plan.overflow);
-    ledger.lanes.push_back(lane);
+    const bool has_words = i < records.size();
+    LaneRecord lane = has_words ? records[i] : LaneRecord{};
+    // Only a lane that was opened at run time is described there and not in `lanes`.
+    if (lanes[i].stream != StreamId::kNone ||
+        !is_known_lane(lane.plan, page_bytes - kPageHeaderBytes))
+      lane.plan = lanes[i];
+    ledger.lanes.push_back({lane, LaneLedger(lane.plan.overflow), has_words});
   }
   const PagesOfRun run{static_cast<std::uint32_t>(ledger.lanes.size()), page_bytes};
   std::vector<std::uint64_t> next(ledger.lanes.size(), 1);

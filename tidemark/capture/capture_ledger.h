@@ -29,14 +29,10 @@ struct CapturedPayload {
   bool open = false;  // the page was not sealed: its lane may have written more into it
 };
 
-struct CapturedLane {
-  LanePlan plan{};
+struct CapturedLane : LaneRecord {
   LaneLedger ledger;
+  bool has_words = false;                      // the record is more than the plan
   std::optional<LaneLedger> before_open = {};  // without the last page, where that one was open
-  bool has_words = false;
-  LaneWordsImage words{};
-  std::uint64_t file_error_dropped = 0;
-  std::uint64_t device_lost_dropped = 0;
 };
 
 struct CaptureLedger {

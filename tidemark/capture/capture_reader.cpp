@@ -24,18 +24,6 @@ bool begins_chunk(const unsigned char* bytes) {
   return std::memcmp(bytes, &kChunkMagic, sizeof(kChunkMagic)) == 0;
 }
 
-IndexEntry entry_of(const ChunkHeader& header) {
-  return {.file_offset = header.file_offset,
-          .payload_bytes = header.payload_bytes,
-          .payload_checksum = header.payload_checksum,
-          .sequence = header.sequence,
-          .lane = header.lane,
-          .epoch = header.epoch,
-          .type = header.type,
-          .flags = header.flags,
-          .reserved = 0};
-}
-
 }  // namespace
 
 Expected<CaptureReader> CaptureReader::open(const std::string& path, Open how) {

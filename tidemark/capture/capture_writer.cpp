@@ -99,7 +99,7 @@ Expected<std::unique_ptr<CaptureWriter>> CaptureWriter::create(const std::string
   if (!take_lock(fd.get())) return undo(file_failure("lock", path).value());
   auto space = CaptureSpace::create(std::move(fd), path, 0, options);
   if (!space) return undo(space.error());
-  return std::unique_ptr<CaptureWriter>(new CaptureWriter(std::move(*space), path, run_id));
+  return std::unique_ptr<CaptureWriter>(new CaptureWriter(std::move(*space), run_id));
 }
 
 Expected<std::unique_ptr<CaptureWriter>> CaptureWriter::append_to(UniqueFd locked,
@@ -114,7 +114,7 @@ Expected<std::unique_ptr<CaptureWriter>> CaptureWriter::append_to(UniqueFd locke
     end_of_known = std::max(end_of_known, chunk.file_offset + chunk_span(chunk.payload_bytes));
   TM_TRY(end, end_of_claims(locked.get(), path, end_of_known, std::max(end, end_of_known)));
   TM_TRY(auto space, CaptureSpace::create(std::move(locked), path, end, options));
-  std::unique_ptr<CaptureWriter> writer(new CaptureWriter(std::move(space), path, run_id));
+  std::unique_ptr<CaptureWriter> writer(new CaptureWriter(std::move(space), run_id));
   writer->text_count_ = known.size();
   writer->index_ = std::move(known);
   return writer;
@@ -129,13 +129,13 @@ bool CaptureWriter::refuse(std::uint64_t bytes) {
 bool CaptureWriter::append(const PageDelivery& page) {
   const std::uint64_t payload_bytes = kPageHeaderBytes + page.payload_bytes;
   const auto claim = space_->claim_page(chunk_span(payload_bytes));
-  Chunk chunk{.type = ChunkType::kPage,
-              .flags = static_cast<std::uint8_t>((page.recovered ? kFlagRecovered : 0) |
-                                                 (page.open ? kFlagOpen : 0)),
-              .lane = page.header.lane,
-              .epoch = page.header.epoch,
-              .sequence = page.header.sequence,
-              .payload_bytes = payload_bytes};
+  ChunkHeader chunk{.type = ChunkType::kPage,
+                    .flags = static_cast<std::uint8_t>((page.recovered ? kFlagRecovered : 0) |
+                                                       (page.open ? kFlagOpen : 0)),
+                    .lane = page.header.lane,
+                    .epoch = page.header.epoch,
+                    .sequence = page.header.sequence,
+                    .payload_bytes = payload_bytes};
   if (claim.way == CaptureSpace::Way::kRefused) return refuse(chunk_span(payload_bytes));
   if (claim.way == CaptureSpace::Way::kByCall)
     return append_by_call(page, claim, chunk) || refuse(claim.size);
@@ -155,7 +155,7 @@ bool CaptureWriter::append(const PageDelivery& page) {
 
 // From where the page is, if this process sees it; else from a copy.
 bool CaptureWriter::append_by_call(const PageDelivery& page, const CaptureSpace::Claim& claim,
-                                   Chunk chunk) {
+                                   ChunkHeader chunk) {
   thread_local std::vector<unsigned char> copied;
   const unsigned char* payload = page.payload;
   if (payload == nullptr) {
@@ -168,18 +168,18 @@ bool CaptureWriter::append_by_call(const PageDelivery& page, const CaptureSpace:
                      {payload, page.payload_bytes});
 }
 
-bool CaptureWriter::put_by_call(const CaptureSpace::Claim& claim, Chunk chunk, Bytes first,
+bool CaptureWriter::put_by_call(const CaptureSpace::Claim& claim, ChunkHeader chunk, Bytes first,
                                 Bytes second) {
   chunk.payload_checksum = checksum(first, second);
-  const ChunkHeader header = header_of(claim, chunk);
+  const ChunkHeader header = at(claim, chunk);
   if (!space_->write(claim, {reinterpret_cast<const unsigned char*>(&header), sizeof(header)},
                      first, second))
     return false;
-  note(claim, chunk);
+  note(header);
   return true;
 }
 
-bool CaptureWriter::put(const CaptureSpace::Claim& claim, Chunk chunk, Bytes payload) {
+bool CaptureWriter::put(const CaptureSpace::Claim& claim, ChunkHeader chunk, Bytes payload) {
   if (claim.way == CaptureSpace::Way::kRefused) return false;
   if (claim.way == CaptureSpace::Way::kByCall) return put_by_call(claim, chunk, payload, {});
   if (!payload.empty())
@@ -189,25 +189,15 @@ bool CaptureWriter::put(const CaptureSpace::Claim& claim, Chunk chunk, Bytes pay
   return true;
 }
 
-ChunkHeader CaptureWriter::header_of(const CaptureSpace::Claim& claim, const Chunk& chunk) const {
-  ChunkHeader header{.magic = kChunkMagic,
-                     .type = chunk.type,
-                     .version_major = kFormatMajor,
-                     .flags = chunk.flags,
-                     .run_id = run_id_,
-                     .lane = chunk.lane,
-                     .epoch = chunk.epoch,
-                     .sequence = chunk.sequence,
-                     .payload_bytes = chunk.payload_bytes,
-                     .file_offset = claim.offset,
-                     .payload_checksum = chunk.payload_checksum,
-                     .header_checksum = 0};
-  header.header_checksum = checksum_of_header(header);
-  return header;
+ChunkHeader CaptureWriter::at(const CaptureSpace::Claim& claim, ChunkHeader chunk) const {
+  chunk.run_id = run_id_;
+  chunk.file_offset = claim.offset;
+  chunk.header_checksum = checksum_of_header(chunk);
+  return chunk;
 }
 
-void CaptureWriter::seal(const CaptureSpace::Claim& claim, const Chunk& chunk) {
-  const ChunkHeader header = header_of(claim, chunk);
+void CaptureWriter::seal(const CaptureSpace::Claim& claim, const ChunkHeader& chunk) {
+  const ChunkHeader header = at(claim, chunk);
   // The first word last: a kill in between leaves a place that is still unsealed.
   std::memcpy(claim.bytes + 8, reinterpret_cast<const unsigned char*>(&header) + 8,
               sizeof(header) - 8);
@@ -215,20 +205,12 @@ void CaptureWriter::seal(const CaptureSpace::Claim& claim, const Chunk& chunk) {
   std::memcpy(&first_word, &header, 8);
   // alone: whoever reads comes by the file, and believes only a header whose checksum is right
   reinterpret_cast<SharedWord<std::uint64_t>*>(claim.bytes)->store_release(first_word);
-  note(claim, chunk);
+  note(header);
 }
 
-void CaptureWriter::note(const CaptureSpace::Claim& claim, const Chunk& chunk) {
+void CaptureWriter::note(const ChunkHeader& header) {
   const std::lock_guard lock(mutex_);
-  index_.push_back({.file_offset = claim.offset,
-                    .payload_bytes = chunk.payload_bytes,
-                    .payload_checksum = chunk.payload_checksum,
-                    .sequence = chunk.sequence,
-                    .lane = chunk.lane,
-                    .epoch = chunk.epoch,
-                    .type = chunk.type,
-                    .flags = chunk.flags,
-                    .reserved = 0});
+  index_.push_back(entry_of(header));
 }
 
 Expected<void> CaptureWriter::append_text(ChunkType type, std::string_view text) {
@@ -245,7 +227,7 @@ Expected<void> CaptureWriter::append_closing_text(ChunkType type, std::string_vi
                         bytes_of(text));
 }
 
-Expected<void> CaptureWriter::append_closing(Chunk chunk, Bytes payload) {
+Expected<void> CaptureWriter::append_closing(ChunkHeader chunk, Bytes payload) {
   const std::uint64_t bytes = chunk_span(chunk.payload_bytes);
   for (const auto place : {CaptureSpace::Place::kEnd, CaptureSpace::Place::kReserve})
     if (put(space_->claim_closing(bytes, place), chunk, payload)) return {};
@@ -253,8 +235,7 @@ Expected<void> CaptureWriter::append_closing(Chunk chunk, Bytes payload) {
   return failure(ErrorKind::kFile, "{}", space_->refusal_of(bytes));
 }
 
-Expected<void> CaptureWriter::append_lanes(const std::vector<unsigned char>& lanes,
-                                           bool recovered) {
+Expected<void> CaptureWriter::append_lanes(Bytes lanes, bool recovered) {
   return append_closing({.type = ChunkType::kLanes,
                          .flags = recovered ? kFlagRecovered : std::uint8_t{0},
                          .sequence = ++text_count_,
@@ -266,8 +247,7 @@ Expected<void> CaptureWriter::append_lanes(const std::vector<unsigned char>& lan
 bool CaptureWriter::append_index() {
   // Drain threads seal in the order they finish; the index is in file order.
   std::vector<IndexEntry> index = index_;
-  std::sort(index.begin(), index.end(),
-            [](const IndexEntry& a, const IndexEntry& b) { return a.file_offset < b.file_offset; });
+  std::ranges::sort(index, {}, &IndexEntry::file_offset);
   const std::uint64_t bytes = index.size() * sizeof(IndexEntry);
   if (bytes > kChunkPayloadMax) return false;
   const auto claim = space_->claim_closing(chunk_span(bytes), CaptureSpace::Place::kEnd);

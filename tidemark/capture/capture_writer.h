@@ -38,7 +38,7 @@ class CaptureWriter : public PageSink {
   Expected<void> append_text(ChunkType type, std::string_view text);
   // Once no other thread appends: these may use the space kept back for a full disk.
   Expected<void> append_closing_text(ChunkType type, std::string_view text);
-  Expected<void> append_lanes(const std::vector<unsigned char>& lanes, bool recovered);
+  Expected<void> append_lanes(CaptureSpace::Bytes lanes, bool recovered);
 
   // Index, end mark, and the file cut to length. Nothing is written afterwards. Where the disk has
   // no room for the index the file goes without: readers then scan.
@@ -55,31 +55,23 @@ class CaptureWriter : public PageSink {
   [[nodiscard]] std::uint64_t page_bytes() const;
 
  private:
-  CaptureWriter(std::unique_ptr<CaptureSpace> space, std::string path, std::uint64_t run_id)
-      : space_(std::move(space)), path_(std::move(path)), run_id_(run_id) {}
+  CaptureWriter(std::unique_ptr<CaptureSpace> space, std::uint64_t run_id)
+      : space_(std::move(space)), run_id_(run_id) {}
 
-  struct Chunk {
-    ChunkType type;
-    std::uint8_t flags = 0;
-    std::uint32_t lane = 0;
-    std::uint32_t epoch = 0;
-    std::uint64_t sequence = 0;
-    std::uint64_t payload_bytes = 0;
-    std::uint64_t payload_checksum = 0;
-  };
   using Bytes = CaptureSpace::Bytes;
-  bool append_by_call(const PageDelivery& page, const CaptureSpace::Claim& claim, Chunk chunk);
-  bool put_by_call(const CaptureSpace::Claim& claim, Chunk chunk, Bytes first, Bytes second);
-  bool put(const CaptureSpace::Claim& claim, Chunk chunk, Bytes payload);
+  bool append_by_call(const PageDelivery& page, const CaptureSpace::Claim& claim,
+                      ChunkHeader chunk);
+  bool put_by_call(const CaptureSpace::Claim& claim, ChunkHeader chunk, Bytes first, Bytes second);
+  bool put(const CaptureSpace::Claim& claim, ChunkHeader chunk, Bytes payload);
   bool refuse(std::uint64_t bytes);
-  [[nodiscard]] ChunkHeader header_of(const CaptureSpace::Claim& claim, const Chunk& chunk) const;
-  void seal(const CaptureSpace::Claim& claim, const Chunk& chunk);
-  void note(const CaptureSpace::Claim& claim, const Chunk& chunk);
-  Expected<void> append_closing(Chunk chunk, Bytes payload);
+  // The header with what follows from its place.
+  [[nodiscard]] ChunkHeader at(const CaptureSpace::Claim& claim, ChunkHeader chunk) const;
+  void seal(const CaptureSpace::Claim& claim, const ChunkHeader& chunk);
+  void note(const ChunkHeader& header);
+  Expected<void> append_closing(ChunkHeader chunk, Bytes payload);
   [[nodiscard]] bool append_index();
 
   std::unique_ptr<CaptureSpace> space_;
-  const std::string path_;
   const std::uint64_t run_id_;
   mutable std::mutex mutex_;
   std::vector<IndexEntry> index_;

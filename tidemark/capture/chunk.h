@@ -37,18 +37,18 @@ inline constexpr std::uint8_t kFlagRecovered = 1;
 inline constexpr std::uint8_t kFlagOpen = 2;
 
 struct ChunkHeader {
-  std::uint32_t magic;
-  ChunkType type;
-  std::uint8_t version_major;
-  std::uint8_t flags;
-  std::uint64_t run_id;
-  std::uint32_t lane;
-  std::uint32_t epoch;
-  std::uint64_t sequence;
-  std::uint64_t payload_bytes;
-  std::uint64_t file_offset;  // of this header: a chunk copied elsewhere is not one
-  std::uint64_t payload_checksum;
-  std::uint64_t header_checksum;  // of the 56 bytes before it
+  std::uint32_t magic = kChunkMagic;
+  ChunkType type{};
+  std::uint8_t version_major = kFormatMajor;
+  std::uint8_t flags = 0;
+  std::uint64_t run_id = 0;
+  std::uint32_t lane = 0;
+  std::uint32_t epoch = 0;
+  std::uint64_t sequence = 0;
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t file_offset = 0;  // of this header: a chunk copied elsewhere is not one
+  std::uint64_t payload_checksum = 0;
+  std::uint64_t header_checksum = 0;  // of the 56 bytes before it
 };
 static_assert(sizeof(ChunkHeader) == 64 && std::is_trivially_copyable_v<ChunkHeader>);
 static_assert(offsetof(ChunkHeader, header_checksum) == 56);
@@ -66,6 +66,18 @@ struct IndexEntry {
   std::uint32_t reserved;
 };
 static_assert(sizeof(IndexEntry) == 48 && std::is_trivially_copyable_v<IndexEntry>);
+
+constexpr IndexEntry entry_of(const ChunkHeader& header) {
+  return {.file_offset = header.file_offset,
+          .payload_bytes = header.payload_bytes,
+          .payload_checksum = header.payload_checksum,
+          .sequence = header.sequence,
+          .lane = header.lane,
+          .epoch = header.epoch,
+          .type = header.type,
+          .flags = header.flags,
+          .reserved = 0};
+}
 
 std::uint64_t checksum(const void* data, std::size_t bytes);
 // Of both in a row.

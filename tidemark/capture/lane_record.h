@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 #include "tidemark/transport/lane.h"
@@ -18,5 +19,10 @@ struct LaneRecord {
   std::uint64_t reserved[6];
 };
 static_assert(sizeof(LaneRecord) == 256 && std::is_trivially_copyable_v<LaneRecord>);
+
+// The payload of the chunk.
+inline std::span<const unsigned char> bytes_of(std::span<const LaneRecord> lanes) {
+  return {reinterpret_cast<const unsigned char*>(lanes.data()), lanes.size_bytes()};
+}
 
 }  // namespace tidemark

@@ -18,9 +18,9 @@ void show_progress(const RunProgress& progress) {
   if (progress.elapsed_ms < 500) return;
   print_raw("\r", Stream::kError);
   print_error("  {:>6.1f} s", static_cast<double>(progress.elapsed_ms) / 1000);
-  if (progress.tasks_submitted > 0)
-    print_error("  {} of {} tasks complete", with_commas(progress.tasks_completed),
-                with_commas(progress.tasks_submitted));
+  if (progress.tasks.submitted > 0)
+    print_error("  {} of {} tasks complete", with_commas(progress.tasks.completed),
+                with_commas(progress.tasks.submitted));
   if (progress.records > 0) print_error("  {} records drained", with_commas(progress.records));
   print_error(" ");
   flush(Stream::kError);

@@ -95,8 +95,9 @@ std::string summarize(const RunReport& report, const std::string& directory) {
                         warning.message, warning.hint);
   if (report.runtime != "none")
     text += fmt::format("  tasks      {} of {} complete, {} scope{}, {}\n",
-                        with_commas(report.tasks_completed), with_commas(report.tasks_submitted),
-                        with_commas(report.scopes), report.scopes == 1 ? "" : "s", report.runtime);
+                        with_commas(report.tasks.completed), with_commas(report.tasks.submitted),
+                        with_commas(report.tasks.scopes), report.tasks.scopes == 1 ? "" : "s",
+                        report.runtime);
   if (report.result_ok)
     text += fmt::format("  result     {}{}\n", *report.result_ok ? "" : "WRONG: ", report.result);
   if (report.lanes.empty() && report.status != RunStatus::kRecovered) {

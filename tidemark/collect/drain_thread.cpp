@@ -36,11 +36,8 @@ constexpr std::uint32_t kLongSleepUs = 5000;
 DrainThread::DrainThread(Drainer* drainer, std::uint32_t index, LaneRange range)
     : drainer_(drainer), index_(index), range_(range), published_(range.last - range.first) {
   const RegionPlan& plan = *drainer->plan_;
-  const PageExpectation expected{.run_id = plan.identity.run_id,
-                                 .lane_count = static_cast<std::uint32_t>(plan.lanes.size()),
-                                 .payload_bytes = plan.layout.payload_bytes()};
   for (LaneIndex lane = range.first; lane < range.last; ++lane)
-    lanes_.emplace_back(LaneExchange(drainer->port_, &plan.layout, lane, expected),
+    lanes_.emplace_back(LaneExchange(drainer->port_, &plan.layout, lane, expected_pages(plan)),
                         plan.lanes[lane]);
 }
 
@@ -109,7 +106,7 @@ void DrainThread::run() {
     if (!moved && last_look) break;
     if (!moved) idle_wait(idle_passes);
     const std::uint64_t now_ns = monotonic_ns();
-    (moved ? stats_.busy_ns : stats_.idle_ns) += now_ns - last_ns;
+    if (moved) stats_.busy_ns += now_ns - last_ns;
     last_ns = now_ns;
   }
   stats_.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -218,9 +215,7 @@ std::uint32_t DrainThread::drain_lane(Lane& lane, std::uint64_t pending) {
 void DrainThread::tell_progress() {
   told_ns_ = delivered_ns_;
   // alone: a figure that producers compare with the one they saw before
-  drainer_->port_->store(
-      offsetof(RegionHeader, host) + offsetof(RegionHostWords, drained_pages) + index_ * 8,
-      stats_.pages);
+  drainer_->port_->store(offsetof(RegionHeader, host.drained_pages) + index_ * 8, stats_.pages);
 }
 
 // A lane that was opened at run time describes itself in the region; it is believed only if the

@@ -61,7 +61,6 @@ DrainStats Drainer::stats() const {
     sum.pages += part.pages;
     sum.cpu_ns += part.cpu_ns;
     sum.busy_ns += part.busy_ns;
-    sum.idle_ns += part.idle_ns;
     sum.sink_ns += part.sink_ns;
     sum.max_full_pages += part.max_full_pages;
     sum.faults.add(part.faults);

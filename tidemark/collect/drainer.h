@@ -32,7 +32,6 @@ struct DrainStats {
   std::uint64_t pages = 0;
   std::uint64_t cpu_ns = 0;
   std::uint64_t busy_ns = 0;  // passes that moved at least one page
-  std::uint64_t idle_ns = 0;
   std::uint64_t sink_ns = 0;  // of busy_ns, inside the sink
   std::uint64_t max_full_pages = 0;
   std::uint32_t min_free_pages = 0;

@@ -145,10 +145,8 @@ class LeftoverReader {
   }
 
   [[nodiscard]] PageFault check(const PageHeaderImage& header) const {
-    const PageExpectation expected{.run_id = plan_.identity.run_id,
-                                   .lane_count = plan_.layout.shape.max_lanes,
-                                   .payload_bytes = plan_.layout.payload_bytes()};
-    if (const auto fault = check_page(header, expected); fault != PageFault::kNone) return fault;
+    if (const auto fault = check_page(header, expected_pages(plan_)); fault != PageFault::kNone)
+      return fault;
     const LanePlan lane = plan_of(port_, plan_, header.lane);
     return is_known_lane(lane, plan_.layout.payload_bytes()) ? check_page_of_lane(header, lane)
                                                              : PageFault::kUnknownLane;
@@ -216,10 +214,7 @@ Leftovers collect_leftovers(const RegionPort& port, const RegionPlan& plan,
 
 std::uint64_t readable_bytes(const RegionPort& port, const RegionPlan& plan, PageIndex page) {
   const PageHeaderImage header = read_page_header(port, plan.layout, page);
-  const PageExpectation expected{.run_id = plan.identity.run_id,
-                                 .lane_count = plan.layout.shape.max_lanes,
-                                 .payload_bytes = plan.layout.payload_bytes()};
-  if (check_page(header, expected) != PageFault::kNone ||
+  if (check_page(header, expected_pages(plan)) != PageFault::kNone ||
       check_page_of_lane(header, plan_of(port, plan, header.lane)) != PageFault::kNone)
     return 0;
   if (header.record_count != kPageOpen) return header.used_bytes;

@@ -96,6 +96,12 @@ void RegionPort::zero(std::uint64_t offset, std::uint64_t size) {
   }
 }
 
+PageExpectation expected_pages(const RegionPlan& plan) {
+  return {.run_id = plan.identity.run_id,
+          .lane_count = plan.layout.shape.max_lanes,
+          .payload_bytes = plan.layout.payload_bytes()};
+}
+
 LaneWordsImage read_lane_words(const RegionPort& port, const RegionLayout& layout, LaneIndex lane) {
   LaneWordsImage image;
   port.read(layout.lane_offset(lane) + offsetof(LaneEntry, words), &image, sizeof(image));

@@ -11,6 +11,7 @@
 #include "tidemark/base/expected.h"
 #include "tidemark/device/platform_table.h"
 #include "tidemark/device/region_file.h"
+#include "tidemark/ledger/page_check.h"
 #include "tidemark/ledger/page_sink.h"
 #include "tidemark/transport/region.h"
 
@@ -69,6 +70,9 @@ class RegionPort final : public PayloadSource {
   std::uint64_t bytes_ = 0;
   mutable ReadError read_error_;  // any thread
 };
+
+// What every page of a region must agree with.
+PageExpectation expected_pages(const RegionPlan& plan);
 
 // The typed reads the host needs.
 LaneWordsImage read_lane_words(const RegionPort& port, const RegionLayout& layout, LaneIndex lane);

@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/collect/rescue.h"
 
-#include "tidemark/base/monotonic_clock.h"
+#include "tidemark/base/wait_until.h"
 
 namespace tidemark {
-namespace {
-
-constexpr long kLookEveryNs = 1'000'000;
-
-}  // namespace
 
 bool wait_until_rescued(RegionPort& port, std::uint32_t timeout_ms) {
-  constexpr std::uint64_t kAsked = offsetof(RegionHeader, host) + offsetof(RegionHostWords, rescue);
-  constexpr std::uint64_t kDone =
-      offsetof(RegionHeader, device) + offsetof(RegionDeviceWords, rescued);
-  port.store32(kAsked, 1);  // [rescue asked]
-  const std::uint64_t end_ns = monotonic_ns() + timeout_ms * 1'000'000ull;
-  while (port.load32(kDone) == 0) {  // pairs with [rescued]
-    if (monotonic_ns() >= end_ns) return false;
-    sleep_ns(kLookEveryNs);
-  }
-  return true;
+  port.store32(offsetof(RegionHeader, host.rescue), 1);  // [rescue asked]
+  // pairs with [rescued]
+  const auto rescued = [&] { return port.load32(offsetof(RegionHeader, device.rescued)) != 0; };
+  return wait_until(rescued, timeout_ms, 1);
 }
 
 }  // namespace tidemark

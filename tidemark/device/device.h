@@ -33,6 +33,8 @@ struct DeviceExit {
   };
   Kind kind = Kind::kFinished;
   int code = 0;  // signal number for kSignalled; kExitDeviceFault: the region says what failed
+
+  [[nodiscard]] bool is_well() const { return kind == Kind::kFinished && code == 0; }
 };
 
 inline constexpr int kExitDeviceFault = 71;

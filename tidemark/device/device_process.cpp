@@ -64,6 +64,13 @@ void watch_crashes(const RegionView& region) {
 
 }  // namespace
 
+void name_device(const RegionView& region) {
+  const ProcessIdentity self = this_process();
+  region.header().device.device_pid.store_relaxed(self.pid);
+  // alone: half an identity names no process
+  region.header().device.device_start_time.store_release(self.start_time);
+}
+
 int run_program(const ProgramRun& run) {
   const RegionView region(run.region);
   if (run.kind == DeviceKind::kCuda) {
@@ -72,13 +79,7 @@ int run_program(const ProgramRun& run) {
       write_fault(region.header(), fmt::format("{} has no program for CUDA devices", run.program));
       return kExitDeviceFault;
     }
-    const bool good = run_cuda_program({.program = program,
-                                        .region = run.region,
-                                        .region_bytes = run.region_bytes,
-                                        .args = run.args,
-                                        .device = static_cast<int>(run.device),
-                                        .keeps_pages = run.keeps_pages});
-    return good ? 0 : kExitDeviceFault;
+    return run_cuda_program(program, run) ? 0 : kExitDeviceFault;
   }
   const DeviceProgram program = find_device_program(run.program);
   if (program == nullptr) {
@@ -102,26 +103,19 @@ void run_device_process(const SupervisorMessage& launch, UniqueFd region, Unique
   auto own_memory = map_device_memory(memory.get(), launch.memory_bytes);
   if (!own_memory) ::_exit(kExitBadLaunch);
   const RegionView view(mapping->base());
-  const ProcessIdentity self = this_process();
-  view.header().device.device_pid.store_relaxed(self.pid);
-  // alone: half an identity names no process
-  view.header().device.device_start_time.store_release(self.start_time);
-
+  name_device(view);
   ::signal(SIGXFSZ, SIG_DFL);
   const CrashStack crash_stack;
   watch_crashes(view);
   fault_plan.enter_device();
   UniqueFd stop(::eventfd(0, EFD_CLOEXEC));
   std::thread watcher([&] { watch_host(host_socket, stop.get(), view); });
-  const int exit_code =
-      run_program({.program = launch.program,
-                   .kind = launch.kind,
-                   .keeps_pages = launch.keeps_pages != 0,
-                   .device = launch.device_number,
-                   .region = mapping->base(),
-                   .region_bytes = mapping->bytes(),
-                   .memory = own_memory->base(),
-                   .args = {reinterpret_cast<const std::byte*>(launch.args), launch.args_bytes}});
+  const int exit_code = run_program({.program = launch.program,
+                                     .kind = launch.kind,
+                                     .device = launch.device_number,
+                                     .region = mapping->base(),
+                                     .memory = own_memory->base(),
+                                     .args = {launch.args, launch.args_bytes}});
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(stop.get(), &one, sizeof(one));
   watcher.join();

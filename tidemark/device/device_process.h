@@ -10,6 +10,7 @@
 
 #include "tidemark/base/unique_fd.h"
 #include "tidemark/device/platform_table.h"
+#include "tidemark/transport/region.h"
 
 namespace tidemark {
 
@@ -18,13 +19,14 @@ struct SupervisorMessage;
 [[noreturn]] void run_device_process(const SupervisorMessage& launch, UniqueFd region,
                                      UniqueFd memory, int host_socket);
 
+// Says in the region that this process is its device.
+void name_device(const RegionView& region);
+
 struct ProgramRun {
   std::string program;
   DeviceKind kind = DeviceKind::kSimulated;
-  bool keeps_pages = false;  // Transport::kPulled
   std::uint32_t device = 0;
   void* region = nullptr;  // mapped here
-  std::uint64_t region_bytes = 0;
   void* memory = nullptr;  // the device's own
   std::span<const std::byte> args;
 };

@@ -5,8 +5,10 @@
 #include <sys/eventfd.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 #include "tidemark/device/cuda/cuda_program.h"
 #include "tidemark/device/device.h"
@@ -25,9 +27,7 @@ constexpr std::uint32_t kHoldWaitMs = 1'000;
 class PlatformDevice : public Device {
  public:
   PlatformDevice(const Platform& platform, std::uint32_t number)
-      : kind_(platform.device),
-        keeps_pages_(platform.transport == Transport::kPulled),
-        number_(number) {}
+      : kind_(platform.device), number_(number) {}
   std::optional<ClockSample> sample_clock() override {
     if (kind_ == DeviceKind::kCuda) return std::nullopt;
     return sample_sim_clock();
@@ -48,7 +48,6 @@ class PlatformDevice : public Device {
 
   static constexpr std::uint64_t kCudaTicksPerSecond = 1'000'000'000;  // of %globaltimer
   DeviceKind kind_;
-  bool keeps_pages_;
   std::uint32_t number_;
 };
 
@@ -63,21 +62,20 @@ class ProcessDevice : public PlatformDevice {
   Expected<void> launch(const LaunchRequest& request) override {
     TM_CHECK(!running_);
     TM_TRY_DO(check_program(request.program));
-    SupervisorMessage message;
-    message.word = SupervisorWord::kLaunch;
-    message.region_bytes = request.region->bytes;
-    message.kind = kind_;
-    message.keeps_pages = keeps_pages_ ? 1 : 0;
-    message.device_number = number_;
     TM_CHECK(request.args.size() <= kProgramArgsBytes);
-    message.args_bytes = static_cast<std::uint32_t>(request.args.size());
-    if (!request.args.empty()) std::memcpy(message.args, request.args.data(), request.args.size());
-    std::strncpy(message.program, request.program.c_str(), kProgramNameBytes - 1);
-    message.memory_bytes = request.memory == nullptr ? 0 : request.memory->bytes();
-    const int files[] = {request.region->fd.get(),
-                         request.memory == nullptr ? -1 : request.memory->fd()};
-    const std::size_t file_count = request.memory == nullptr ? 1 : 2;
-    TM_TRY_DO(supervisor_->send(message, std::span(files, file_count)));
+    SupervisorMessage message{.word = SupervisorWord::kLaunch,
+                              .region_bytes = request.region->bytes,
+                              .kind = kind_,
+                              .device_number = number_,
+                              .args_bytes = static_cast<std::uint32_t>(request.args.size())};
+    std::copy(request.args.begin(), request.args.end(), message.args);
+    request.program.copy(message.program, kProgramNameBytes - 1);
+    std::vector<int> files{request.region->fd.get()};
+    if (request.memory != nullptr) {
+      message.memory_bytes = request.memory->bytes();
+      files.push_back(request.memory->fd());
+    }
+    TM_TRY_DO(supervisor_->send(message, files));
     const auto reply = supervisor_->receive(kLaunchWaitMs);
     if (!reply || reply->word != SupervisorWord::kStarted) {
       if (!reply) withdraw_launch();
@@ -112,9 +110,7 @@ class ProcessDevice : public PlatformDevice {
 
   bool reset() override {
     if (!running_) return true;
-    SupervisorMessage kill;
-    kill.word = SupervisorWord::kKill;
-    if (!supervisor_->send(kill)) end_process(process_, kResetWaitMs);
+    if (!supervisor_->send({.word = SupervisorWord::kKill})) end_process(process_, kResetWaitMs);
     return wait(kResetWaitMs).has_value();
   }
 
@@ -123,9 +119,7 @@ class ProcessDevice : public PlatformDevice {
  private:
   // An answer that comes late must not be taken for that of the next launch.
   void withdraw_launch() {
-    SupervisorMessage kill;
-    kill.word = SupervisorWord::kKill;
-    if (!supervisor_->send(kill)) return;
+    if (!supervisor_->send({.word = SupervisorWord::kKill})) return;
     for (auto late = supervisor_->receive(kResetWaitMs);
          late && late->word != SupervisorWord::kExited && late->word != SupervisorWord::kRefused;)
       late = supervisor_->receive(kResetWaitMs);
@@ -152,30 +146,22 @@ class ThreadDevice : public PlatformDevice {
   Expected<void> launch(const LaunchRequest& request) override {
     TM_CHECK(!thread_.joinable());
     TM_TRY_DO(check_program(request.program));
-    TM_TRY(auto mapping,
-           map_region(request.region->fd.get(), request.region->path, request.region->bytes));
     launch_ = std::make_shared<Launch>();
-    launch_->region = std::move(mapping);
+    TM_TRY(launch_->region,
+           map_region(request.region->fd.get(), request.region->path, request.region->bytes));
     if (request.memory != nullptr) {
-      TM_TRY(auto memory, map_device_memory(request.memory->fd(), request.memory->bytes()));
-      launch_->memory = std::move(memory);
+      TM_TRY(launch_->memory, map_device_memory(request.memory->fd(), request.memory->bytes()));
     }
     launch_->args.assign(request.args.begin(), request.args.end());
-    const RegionView view(launch_->region.base());
-    const ProcessIdentity self = this_process();
-    view.header().device.device_pid.store_relaxed(self.pid);
-    // alone: half an identity names no process
-    view.header().device.device_start_time.store_release(self.start_time);
-    thread_ = std::thread([launch = launch_, program = request.program, kind = kind_,
-                           keeps_pages = keeps_pages_, number = number_] {
-      launch->exit_code = run_program({.program = program,
-                                       .kind = kind,
-                                       .keeps_pages = keeps_pages,
-                                       .device = number,
-                                       .region = launch->region.base(),
-                                       .region_bytes = launch->region.bytes(),
-                                       .memory = launch->memory.base(),
-                                       .args = launch->args});
+    launch_->run = {.program = request.program,
+                    .kind = kind_,
+                    .device = number_,
+                    .region = launch_->region.base(),
+                    .memory = launch_->memory.base(),
+                    .args = launch_->args};
+    name_device(RegionView(launch_->region.base()));
+    thread_ = std::thread([launch = launch_] {
+      launch->exit_code = run_program(launch->run);
       const std::uint64_t one = 1;
       [[maybe_unused]] const auto written = ::write(launch->done.get(), &one, sizeof(one));
     });
@@ -202,6 +188,7 @@ class ThreadDevice : public PlatformDevice {
     MappedMemory region;
     MappedMemory memory;
     std::vector<std::byte> args;
+    ProgramRun run;
     int exit_code = 0;
   };
   [[nodiscard]] bool is_over(std::uint32_t timeout_ms) const {

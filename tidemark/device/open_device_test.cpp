@@ -209,10 +209,8 @@ TEST_F(SimDeviceTest, AnUnknownProgramIsRefusedByName) {
 
 // A device process that finds something wrong says so in the region and leaves with its code.
 TEST_F(SimDeviceTest, AProgramThatCannotRunLeavesItsReasonInTheRegion) {
-  const int code = run_program({.program = "no such program",
-                                .kind = DeviceKind::kCuda,
-                                .region = mapping_.base(),
-                                .region_bytes = mapping_.bytes()});
+  const int code = run_program(
+      {.program = "no such program", .kind = DeviceKind::kCuda, .region = mapping_.base()});
   EXPECT_EQ(code, kExitDeviceFault);
   const std::uint32_t bytes = view_.header().device.fault_bytes.load_acquire();
   EXPECT_EQ(std::string(view_.header().fault_text, bytes),

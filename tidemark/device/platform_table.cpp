@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/device/platform_table.h"
 
+#include <algorithm>
+#include <iterator>
 #include <thread>
 
 #include "tidemark/schema/core_type.h"
@@ -36,15 +38,12 @@ std::span<const Platform> platforms() { return kPlatforms; }
 const Platform& default_platform() { return kPlatforms[0]; }
 
 const Platform& platform_of(DeviceKind kind) {
-  for (const auto& platform : kPlatforms)
-    if (platform.device == kind) return platform;
-  return default_platform();
+  return *std::ranges::find(kPlatforms, kind, &Platform::device);  // there is one of each
 }
 
 const Platform* find_platform(std::string_view name) {
-  for (const auto& platform : kPlatforms)
-    if (platform.name == name) return &platform;
-  return nullptr;
+  const auto* found = std::ranges::find(kPlatforms, name, &Platform::name);
+  return found == std::end(kPlatforms) ? nullptr : found;
 }
 
 std::string_view to_text(Transport transport) {

@@ -56,7 +56,11 @@ class DeviceContext {
 
 using DeviceProgram = void (*)(DeviceContext&);
 
-void register_device_program(std::string_view name, DeviceProgram program);
-DeviceProgram find_device_program(std::string_view name);
+inline void register_device_program(std::string_view name, DeviceProgram program) {
+  ProgramTable<DeviceProgram>::add(name, program);
+}
+inline DeviceProgram find_device_program(std::string_view name) {
+  return ProgramTable<DeviceProgram>::find(name);
+}
 
 }  // namespace tidemark

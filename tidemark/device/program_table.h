@@ -19,21 +19,25 @@ namespace tidemark {
 inline constexpr std::uint32_t kProgramNameBytes = 64;
 inline constexpr std::uint32_t kProgramArgsBytes = 1024;
 
+// One table for each type of program, in the whole process.
 template <class Program>
 class ProgramTable {
  public:
-  void add(std::string_view name, Program program) {
+  static void add(std::string_view name, Program program) {
     TM_CHECK(name.size() < kProgramNameBytes);
-    programs_[std::string(name)] = program;
+    programs()[std::string(name)] = program;
   }
   // Null: there is none.
-  [[nodiscard]] Program find(std::string_view name) const {
-    const auto found = programs_.find(name);
-    return found == programs_.end() ? nullptr : found->second;
+  [[nodiscard]] static Program find(std::string_view name) {
+    const auto found = programs().find(name);
+    return found == programs().end() ? nullptr : found->second;
   }
 
  private:
-  std::map<std::string, Program, std::less<>> programs_;
+  static std::map<std::string, Program, std::less<>>& programs() {
+    static std::map<std::string, Program, std::less<>> table;
+    return table;
+  }
 };
 
 template <class Args>

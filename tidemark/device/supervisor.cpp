@@ -39,7 +39,7 @@ std::size_t thread_count() {
 
 constexpr std::size_t kPassedMax = 2;
 
-bool send_message(int socket, const SupervisorMessage& message, std::span<const int> passed) {
+bool send_message(int socket, const SupervisorMessage& message, std::span<const int> passed = {}) {
   iovec part{const_cast<SupervisorMessage*>(&message), sizeof(message)};
   alignas(cmsghdr) char control[CMSG_SPACE(kPassedMax * sizeof(int))] = {};
   msghdr header{};
@@ -95,7 +95,7 @@ class SupervisorLoop {
       // Without a process descriptor the exit is looked for every few milliseconds.
       const int wait_ms = device_pid_ > 0 && !device_fd_.valid() ? 5 : -1;
       if (::poll(watched, static_cast<nfds_t>(count), wait_ms) < 0 && errno != EINTR) leave();
-      if (device_pid_ > 0) collect_exit(WNOHANG);
+      if (device_pid_ > 0) collect_exit();
       if (watched[0].revents != 0) handle_message();
     }
   }
@@ -114,10 +114,8 @@ class SupervisorLoop {
     const pid_t self = ::getpid();
     const pid_t pid = device_pid_ > 0 ? -1 : ::fork();
     if (pid < 0) {
-      SupervisorMessage refused;
-      refused.word = SupervisorWord::kRefused;
-      refused.status = device_pid_ > 0 ? EBUSY : errno;
-      send_message(socket_, refused, {});
+      send_message(socket_,
+                   {.word = SupervisorWord::kRefused, .status = device_pid_ > 0 ? EBUSY : errno});
       return;
     }
     if (pid == 0) {
@@ -127,36 +125,31 @@ class SupervisorLoop {
     }
     device_pid_ = pid;
     device_fd_ = pin_process(pid);
-    SupervisorMessage started;
-    started.word = SupervisorWord::kStarted;
-    started.device = identify_process(static_cast<std::uint32_t>(pid));
-    send_message(socket_, started, {});
+    send_message(socket_, {.word = SupervisorWord::kStarted,
+                           .device = identify_process(static_cast<std::uint32_t>(pid))});
   }
 
-  void collect_exit(int options) {
+  void collect_exit() {
     int status = 0;
-    if (::waitpid(device_pid_, &status, options) != device_pid_) return;
+    if (::waitpid(device_pid_, &status, WNOHANG) != device_pid_) return;
     device_pid_ = 0;
     device_fd_.reset();
-    SupervisorMessage exited;
-    exited.word = SupervisorWord::kExited;
-    exited.status = status;
-    send_message(socket_, exited, {});
+    send_message(socket_, {.word = SupervisorWord::kExited, .status = status});
+  }
+  void await_exit(int grace_ms) {
+    for (int waited_ms = 0; device_pid_ > 0 && waited_ms < grace_ms; waited_ms += 5) {
+      collect_exit();
+      if (device_pid_ > 0) ::poll(nullptr, 0, 5);
+    }
   }
 
   // The host is gone. The device process notices by itself; if it does not, it is ended here.
   [[noreturn]] void leave() {
-    for (int waited_ms = 0; device_pid_ > 0 && waited_ms < kOrphanGraceMs; waited_ms += 5) {
-      collect_exit(WNOHANG);
-      if (device_pid_ > 0) ::poll(nullptr, 0, 5);
-    }
+    await_exit(kOrphanGraceMs);
     // A process that waits inside the system (a lost GPU, a dead server) does not end; the run
     // does.
     if (device_pid_ > 0) ::kill(device_pid_, SIGKILL);
-    for (int waited_ms = 0; device_pid_ > 0 && waited_ms < kKilledGraceMs; waited_ms += 5) {
-      collect_exit(WNOHANG);
-      if (device_pid_ > 0) ::poll(nullptr, 0, 5);
-    }
+    await_exit(kKilledGraceMs);
     ::_exit(0);
   }
 
@@ -230,9 +223,7 @@ std::optional<SupervisorMessage> Supervisor::receive(std::uint32_t timeout_ms) {
   SupervisorMessage message;
   std::array<UniqueFd, kPassedMax> none;
   if (receive_message(socket_.get(), message, none)) return message;
-  message.word = SupervisorWord::kExited;
-  message.status = -1;
-  return message;
+  return SupervisorMessage{.word = SupervisorWord::kExited, .status = -1};
 }
 
 }  // namespace tidemark

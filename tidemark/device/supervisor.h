@@ -28,11 +28,10 @@ struct SupervisorMessage {
   std::uint64_t region_bytes = 0;
   std::uint64_t memory_bytes = 0;  // 0: no second file comes with it
   DeviceKind kind = DeviceKind::kSimulated;
-  std::uint32_t keeps_pages = 0;
   std::uint32_t device_number = 0;
   std::uint32_t args_bytes = 0;
   char program[kProgramNameBytes] = {};
-  unsigned char args[kProgramArgsBytes] = {};
+  std::byte args[kProgramArgsBytes] = {};
 };
 
 class Supervisor {

@@ -11,7 +11,7 @@ inline void put_events(JsonFile& file, RunCapture& run) {
   auto& json = file.json();
   put_key(json, "events");
   json.StartArray();
-  run.for_each_event([&](const UserEvent& event, LaneIndex lane) {
+  run.for_each<UserEvent>([&](const UserEvent& event, LaneIndex lane) {
     file.line_break();
     put_object(json, [&] {
       put(json, "name", run.name_of(event.name_hash));

@@ -159,7 +159,7 @@ class TraceExport {
     const TrackId scopes = track_of(TrackKind::kScopes);
     std::vector<std::uint32_t> open;
     std::uint64_t last_ticks = 0;
-    for_each_boundary(run_, [&](const ScopeBoundary& boundary) {
+    run_.for_each<ScopeBoundary>([&](const ScopeBoundary& boundary, LaneIndex) {
       last_ticks = boundary.time_ticks;
       if (boundary.phase == ScopeBoundary::Phase::kBegin) {
         const std::array notes{Note{"depth", {}, boundary.depth}, Note{"ring", {}, boundary.ring}};
@@ -255,7 +255,7 @@ class TraceExport {
 
   void put_events() {
     std::map<std::pair<std::uint64_t, LaneIndex>, TrackId> counters;
-    run_.for_each_event([&](const UserEvent& event, LaneIndex lane) {
+    run_.for_each<UserEvent>([&](const UserEvent& event, LaneIndex lane) {
       const std::string name = run_.name_of(event.name_hash);
       if (event.kind == EventKind::kCounter) {
         auto [found, fresh] = counters.emplace(std::pair{event.name_hash, lane},

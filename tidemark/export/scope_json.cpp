@@ -94,7 +94,7 @@ Expected<void> write_scope_lines(RunCapture& run, const std::string& path) {
   TM_TRY(auto part, PartFile::create(path));
   ScopeLines lines(run, part);
   lines.put_head(report);
-  for_each_boundary(run, [&](const ScopeBoundary& boundary) { lines.put_line(boundary); });
+  run.for_each<ScopeBoundary>([&](const auto& boundary, LaneIndex) { lines.put_line(boundary); });
   return part.finish();
 }
 

@@ -137,7 +137,7 @@ class SwimlaneWriter {
 
   void put_event_rows() {
     append("\"events\":[");
-    run_.for_each_event([&](const UserEvent& event, LaneIndex lane) {
+    run_.for_each<UserEvent>([&](const UserEvent& event, LaneIndex lane) {
       begin_row();
       append("{{\"name\":{},\"kind\":\"{}\"", json_text(run_.name_of(event.name_hash)),
              to_text(event.kind));

@@ -132,9 +132,7 @@ std::string describe_capture(const CaptureDescription& description) {
 
 Expected<CaptureDescription> read_description(CaptureReader& reader) {
   const auto& chunks = reader.chunks();
-  const auto found = std::find_if(chunks.begin(), chunks.end(), [](const IndexEntry& chunk) {
-    return chunk.type == ChunkType::kDescription;
-  });
+  const auto found = std::ranges::find(chunks, ChunkType::kDescription, &IndexEntry::type);
   if (found == chunks.end() && reader.claimed_format() != 0)
     return failure(ErrorKind::kUsage,
                    "the capture says it is of format {}; this tidemark reads up to format {}",

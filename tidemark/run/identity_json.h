@@ -37,11 +37,8 @@ void identity_fields(auto& v, Of<RunReport> auto& run) {
 void ending_fields(auto& v, Of<RunReport> auto& run) {
   v.text("status", run.status);
   v("error", run.error);
-  v.object("tasks", [&](auto& tasks) {
-    tasks("submitted", run.tasks_submitted);
-    tasks("completed", run.tasks_completed);
-  });
-  v("scopes", run.scopes);
+  v.object("tasks", [&](auto& tasks) { TM_FIELDS(tasks, run.tasks, submitted, completed); });
+  v("scopes", run.tasks.scopes);
 }
 
 }  // namespace tidemark

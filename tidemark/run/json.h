@@ -2,7 +2,6 @@
 // The few JSON habits all writers and readers here share.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 

@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <utility>
 
+#include <fmt/chrono.h>
+
 #include "tidemark/base/file_mode.h"
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/capture/capture_writer.h"
@@ -140,13 +142,8 @@ Expected<void> DirectoryClaim::make_parents(const std::string& path) {
 
 // The folder itself is the claim: only one process can make it.
 Expected<void> DirectoryClaim::claim_default(const RunReport& report) {
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  ::localtime_r(&now, &local);
-  char stamp[32];
-  std::strftime(stamp, sizeof(stamp), "%Y%m%d_%H%M%S", &local);
-  const std::string base =
-      fmt::format("{}/{}_{}_{}", kOutputs, report.workload, report.case_name, stamp);
+  const std::string base = fmt::format("{}/{}_{}_{:%Y%m%d_%H%M%S}", kOutputs, report.workload,
+                                       report.case_name, fmt::localtime(std::time(nullptr)));
   TM_TRY_DO(make_parents(base));
   for (int number = 1; number < kDefaultNamesMax; ++number) {
     path_ = number == 1 ? base : fmt::format("{}_{}", base, number);

@@ -172,9 +172,8 @@ void RunCapture::for_each_snapshot(
 // Chunks are in the order of the file.
 std::uint32_t RunCapture::number_of(const IndexEntry& chunk) const {
   const auto& chunks = reader_.chunks();
-  const auto found = std::lower_bound(
-      chunks.begin(), chunks.end(), chunk,
-      [](const IndexEntry& a, const IndexEntry& b) { return a.file_offset < b.file_offset; });
+  const auto found =
+      std::ranges::lower_bound(chunks, chunk.file_offset, {}, &IndexEntry::file_offset);
   return static_cast<std::uint32_t>(found - chunks.begin());
 }
 

@@ -74,12 +74,12 @@ class RunCapture {
   // Records of a stream that were attempted and are not here.
   Expected<std::uint64_t> missing(StreamId stream);
 
-  // fn(event, lane) for every mark and counter, lane by lane.
-  template <class Fn>
-  void for_each_event(const Fn& fn) {
-    for (const LaneIndex lane : lanes_of(StreamId::kEvents)) {
+  // fn(record, lane) for every record of a stream that has one kind, lane by lane.
+  template <class R, class Fn>
+  void for_each(const Fn& fn) {
+    for (const LaneIndex lane : lanes_of(R::kStream)) {
       RecordCursor cursor = records(lane);
-      while (cursor.next()) fn(cursor.as<UserEvent>(), lane);
+      while (cursor.next()) fn(cursor.as<R>(), lane);
     }
   }
 

@@ -3,23 +3,19 @@
 
 #include <fmt/core.h>
 
-#include "tidemark/base/monotonic_clock.h"
+#include "tidemark/base/wait_until.h"
 
 namespace tidemark {
 namespace {
 
-constexpr int kHostGoneTries = 50;
+constexpr std::uint32_t kHostGoneMs = 500;
 constexpr std::uint32_t kLookAgainMs = 10;
 
 }  // namespace
 
 // A host that was killed a moment ago is still seen until the system has taken it apart.
 bool is_gone(const ProcessIdentity& host) {
-  for (int attempt = 1; is_alive(host); ++attempt) {
-    if (attempt == kHostGoneTries) return false;
-    sleep_ms(kLookAgainMs);
-  }
-  return true;
+  return wait_until([&] { return !is_alive(host); }, kHostGoneMs, kLookAgainMs);
 }
 
 HostIs look_for_host(const RunReport& report, bool patient) {

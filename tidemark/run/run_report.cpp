@@ -126,8 +126,7 @@ LaneCounts RunReport::total() const {
 }
 
 bool RunReport::ledger_closes() const {
-  return std::all_of(lanes.begin(), lanes.end(),
-                     [](const LaneReport& lane) { return lane.counts.closes(); });
+  return std::ranges::all_of(lanes, &LaneCounts::closes, &LaneReport::counts);
 }
 
 std::uint64_t RunReport::ticks_to_ns(std::uint64_t ticks) const {

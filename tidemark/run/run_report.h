@@ -65,6 +65,12 @@ struct RecorderReport {
   std::vector<std::string> corruption;  // one line per kind of nonsense found
 };
 
+struct TaskCounts {
+  std::uint64_t submitted = 0;
+  std::uint64_t completed = 0;
+  std::uint64_t scopes = 0;
+};
+
 struct RunReport {
   std::uint64_t run_id = 0;
   std::string workload;
@@ -90,9 +96,7 @@ struct RunReport {
   std::vector<RunError> warnings;
   std::optional<bool> result_ok;  // against the golden reference; unset: not compared
   std::string result;             // what was compared, or what differs
-  std::uint64_t tasks_submitted = 0;
-  std::uint64_t tasks_completed = 0;
-  std::uint64_t scopes = 0;
+  TaskCounts tasks;
   std::uint64_t device_ns = 0;
   std::uint64_t host_ns = 0;
   bool loss_known = true;  // false: the region was gone, what came after the capture is unknown

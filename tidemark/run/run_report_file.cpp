@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "tidemark/base/file_mode.h"
-#include "tidemark/base/uninterrupted.h"
 #include "tidemark/base/unique_fd.h"
+#include "tidemark/base/whole_io.h"
 #include "tidemark/run/run_report.h"
 
 namespace tidemark {
@@ -70,13 +70,7 @@ void ReportFile::discard() {
 
 Expected<void> ReportFile::write(const RunReport& report) {
   const std::string text = to_json(report) + "\n";
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t put = uninterrupted([&] {
-      return ::pwrite(fd_.get(), text.data() + done, text.size() - done, static_cast<off_t>(done));
-    });
-    if (put <= 0) return file_failure("write", part_);
-    done += static_cast<std::size_t>(put);
-  }
+  if (!write_at(fd_.get(), 0, text.data(), text.size())) return file_failure("write", part_);
   if (uninterrupted([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(text.size())); }) != 0)
     return file_failure("truncate", part_);
   return {};

@@ -15,7 +15,6 @@
 #include "tidemark/base/plain_text.h"
 #include "tidemark/capture/lane_record.h"
 #include "tidemark/run/hang_state.h"
-#include "tidemark/run/output_directory.h"
 #include "tidemark/run/report_lanes.h"
 #include "tidemark/runtime/runtime_status.h"
 #include "tidemark/schema/stream_registry.h"
@@ -105,7 +104,6 @@ Expected<std::unique_ptr<ActiveRun>> ActiveRun::prepare(
   run->owner_pid_ = ::getpid();
   run->syncs_ = request.sync;
   run->on_simulated_device_ = request.platform->device == DeviceKind::kSimulated;
-  run->keeps_pages_ = request.platform->transport == Transport::kPulled;
   run->records_ = !request.launch.lanes.empty() || spare_lanes > 0;
   make_file_size_limit_an_error();
   TM_TRY(run->claim_,
@@ -218,9 +216,8 @@ void ActiveRun::note_file_error(const Error& error) {
 }
 
 void ActiveRun::read_device_words() {
-  const std::uint64_t device = offsetof(RegionHeader, device);
-  clock_.launch_ticks = port_.load(device + offsetof(RegionDeviceWords, launch_ticks));
-  clock_.finish_ticks = port_.load(device + offsetof(RegionDeviceWords, finish_ticks));
+  clock_.launch_ticks = port_.load(offsetof(RegionHeader, device.launch_ticks));
+  clock_.finish_ticks = port_.load(offsetof(RegionHeader, device.finish_ticks));
 }
 
 void ActiveRun::note_clock(const ClockSample& sample) {
@@ -241,9 +238,8 @@ void ActiveRun::note_device_anchors() {
 }
 
 std::string ActiveRun::fault_text() const {
-  const std::uint32_t bytes = std::min(  // pairs with [fault written]
-      port_.load32(offsetof(RegionHeader, device) + offsetof(RegionDeviceWords, fault_bytes)),
-      kFaultTextBytes);
+  const std::uint32_t bytes =  // pairs with [fault written]
+      std::min(port_.load32(offsetof(RegionHeader, device.fault_bytes)), kFaultTextBytes);
   char text[kFaultTextBytes] = {};
   port_.read(offsetof(RegionHeader, fault_text), text, sizeof(text));
   return plain_text({text, ::strnlen(text, bytes)});
@@ -289,7 +285,7 @@ void ActiveRun::place_in_time(HangState& state) {
 
 void ActiveRun::set_abort() {
   // [run aborted]
-  port_.store32(offsetof(RegionHeader, host) + offsetof(RegionHostWords, abort), 1);
+  port_.store32(offsetof(RegionHeader, host.abort), 1);
 }
 
 void ActiveRun::collect(bool device_died, Producers producers) {
@@ -311,7 +307,7 @@ void ActiveRun::collect(bool device_died, Producers producers) {
       if (find_stream(plan_.lanes[lane].stream) == nullptr) continue;
     }
     ledgers[lane].finish(leftovers_.words[lane]);
-    if (device_died && keeps_pages_)
+    if (device_died && plan_.identity.keeps_pages != 0)
       ledgers[lane].explain(DropReason::kDeviceLost, ledgers[lane].counts().missing);
     report_.lanes.push_back(
         report_lane(lane, plan_.lanes[lane], leftovers_.words[lane], ledgers[lane].counts()));

@@ -104,7 +104,6 @@ class ActiveRun {
   std::uint64_t begin_ns_ = 0;
   std::uint32_t device_anchors_ = 0;  // noted so far
   bool on_simulated_device_ = true;
-  bool keeps_pages_ = false;  // the device, in its own memory
   bool records_ = false;
   bool syncs_ = true;
   bool made_region_ = false;

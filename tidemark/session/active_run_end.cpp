@@ -4,7 +4,6 @@
 
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "tidemark/base/monotonic_clock.h"
@@ -33,9 +32,8 @@ std::string kept_region_text(const ActiveRun& run) {
 // A device that the host cannot imitate has measured for itself; nonsense counts as not measured.
 double ActiveRun::ns_per_record() const {
   if (on_simulated_device_) return calibrate_ns_per_record();
-  const auto measured = std::bit_cast<double>(
-      port_.load(offsetof(RegionHeader, device) + offsetof(RegionDeviceWords, figures) +
-                 kFigureNsPerRecord * sizeof(std::uint64_t)));
+  const auto measured =
+      std::bit_cast<double>(port_.load(offsetof(RegionHeader, device.figures[kFigureNsPerRecord])));
   return measured > 0 && measured < 1e9 ? measured : 0;
 }
 
@@ -89,19 +87,18 @@ void ActiveRun::close_capture() {
   RunClock closing = clock_;
   closing.anchors.clear();
   note_closing(capture_->append_closing_text(ChunkType::kClock, describe_clock(closing)));
-  std::vector<unsigned char> lane_records(plan_.lanes.size() * sizeof(LaneRecord), 0);
+  std::vector<LaneRecord> lane_records;
   for (LaneIndex lane = 0; lane < plan_.lanes.size(); ++lane) {
     const LaneCounts& counts = drainer_->ledgers()[lane].counts();
-    LaneRecord record{
-        .plan = plan_.lanes[lane],
-        .words = leftovers_.words[lane],
-        .file_error_dropped = counts.dropped_by[static_cast<std::size_t>(DropReason::kFileError)],
-        .device_lost_dropped = counts.dropped_by[static_cast<std::size_t>(DropReason::kDeviceLost)],
-        .reserved = {}};
-    std::memcpy(lane_records.data() + lane * sizeof(record), &record, sizeof(record));
+    lane_records.push_back(
+        {.plan = plan_.lanes[lane],
+         .words = leftovers_.words[lane],
+         .file_error_dropped = counts.dropped_by[static_cast<std::size_t>(DropReason::kFileError)],
+         .device_lost_dropped =
+             counts.dropped_by[static_cast<std::size_t>(DropReason::kDeviceLost)]});
   }
   note_closing(capture_->append_closing_text(ChunkType::kOutcome, describe_outcome(report_)));
-  note_closing(capture_->append_lanes(lane_records, false));
+  note_closing(capture_->append_lanes(bytes_of(lane_records), false));
   note_closing(capture_->finish());
   if (syncs_) note_closing(capture_->sync());
 }

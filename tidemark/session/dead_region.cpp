@@ -3,30 +3,17 @@
 
 #include <cstring>
 
-#include "tidemark/base/monotonic_clock.h"
+#include "tidemark/base/wait_until.h"
 #include "tidemark/run/run_owner.h"
+#include "tidemark/session/region_words.h"
 
 namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kEndDeviceMs = 5000;
-constexpr int kDeviceLeavesTries = 350;  // a little longer than the supervisor's patience
-
-// A device that keeps its pages brings over what it has when it sees that the host is gone, and
-// leaves or is ended by its supervisor.
-void let_device_finish(const ProcessIdentity& device) {
-  for (int attempt = 0; attempt < kDeviceLeavesTries && is_alive(device); ++attempt) {
-    sleep_ms(kTryPauseMs);
-  }
-}
+constexpr std::uint32_t kDeviceLeavesMs = 3500;  // a little longer than the supervisor's patience
 
 }  // namespace
-
-ProcessIdentity device_of(const RegionPort& port) {
-  const std::uint64_t device = offsetof(RegionHeader, device);
-  return {.pid = port.load32(device + offsetof(RegionDeviceWords, device_pid)),
-          .start_time = port.load(device + offsetof(RegionDeviceWords, device_start_time))};
-}
 
 Expected<void> expect_read(const RegionPort& port, const std::string& path) {
   const int code = port.read_error();
@@ -59,7 +46,10 @@ Expected<DeadRegion> take_region(const std::string& path, const RunReport& repor
       return failure(ErrorKind::kDamage, "{} belongs to another run", path);
     const ProcessIdentity host{plan->identity.host_pid, plan->identity.host_start_time};
     if (here && !is_gone(host)) return still_going_on(report);
-    if (here && keeps_its_pages(report)) let_device_finish(device_of(port));
+    // A device that keeps its pages brings over what it has when it sees that the host is gone, and
+    // leaves or is ended by its supervisor.
+    if (here && keeps_its_pages(report))
+      wait_until([&] { return !is_alive(device_of(port)); }, kDeviceLeavesMs, kTryPauseMs);
     if (here && !end_process(device_of(port), kEndDeviceMs))
       return failure(ErrorKind::kDevice, "the leftover device process {} does not end",
                      device_of(port).pid);

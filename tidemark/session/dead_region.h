@@ -32,8 +32,6 @@ tl::unexpected<Error> still_going_on(const RunReport& report);
 // True where the device has the pages in memory of its own.
 bool keeps_its_pages(const RunReport& report);
 
-ProcessIdentity device_of(const RegionPort& port);
-
 inline constexpr int kLockTries = 400;
 inline constexpr std::uint32_t kTryPauseMs = 10;
 

@@ -59,8 +59,8 @@ std::uint64_t HostWatchdog::still_ms(std::uint32_t unit, std::uint64_t now_ns) c
 std::optional<std::uint64_t> HostWatchdog::latched_ms(std::uint64_t now_ns) {
   if (layout_.shape.status_bytes < sizeof(RuntimeStatus)) return std::nullopt;
   // pairs with [error latched]
-  const std::uint32_t code = port_->load32(layout_.status_offset + offsetof(RuntimeStatus, error) +
-                                           offsetof(LatchedError, code));
+  const std::uint32_t code =
+      port_->load32(layout_.status_offset + offsetof(RuntimeStatus, error.code));
   if (code == 0) return std::nullopt;
   if (latched_ns_ == 0) latched_ns_ = now_ns;
   return (now_ns - latched_ns_) / 1'000'000;

@@ -83,9 +83,8 @@ std::optional<LiveView> LiveRun::look() {
   LiveView view;
   view.taken_ns = monotonic_ns();
   const RegionLayout& layout = plan_.layout;
-  const std::uint64_t host = offsetof(RegionHeader, host);
   for (std::uint32_t i = 0; i < std::min(plan_.identity.drain_threads, kDrainThreadsMax); ++i)
-    view.drained_pages += port_.load(host + offsetof(RegionHostWords, drained_pages) + i * 8);
+    view.drained_pages += port_.load(offsetof(RegionHeader, host.drained_pages) + i * 8);
   std::map<StreamId, LiveStream> streams;
   for (LaneIndex lane = 0; lane < layout.shape.max_lanes; ++lane) {
     const LanePlan plan = read_lane_plan(port_, layout, lane);
@@ -96,14 +95,11 @@ std::optional<LiveView> LiveRun::look() {
     add_lane(sum, read_lane_words(port_, layout, lane));
   }
   for (auto& [id, stream] : streams) view.streams.push_back(std::move(stream));
-  const std::uint64_t device = offsetof(RegionHeader, device);
   // Pids of another namespace mean nothing here; the lock of the capture does.
   const bool same_pids = report_.pid_namespace == 0 || report_.pid_namespace == pid_namespace();
   view.host_alive = same_pids ? is_alive({plan_.identity.host_pid, plan_.identity.host_start_time})
                               : is_being_written(directory_ + "/" + kCaptureFile);
-  view.device_alive =
-      !same_pids || is_alive({port_.load32(device + offsetof(RegionDeviceWords, device_pid)),
-                              port_.load(device + offsetof(RegionDeviceWords, device_start_time))});
+  view.device_alive = !same_pids || is_alive(device_of(port_));
   if (layout.shape.status_bytes >= sizeof(RuntimeStatus)) {
     const StatusImage image = read_status(port_, layout);
     const RuntimeShapeOf<PlainWord>& shape = image.shape;
@@ -115,7 +111,7 @@ std::optional<LiveView> LiveRun::look() {
       view.state.kernels.push_back(status_text(shape.kernels[i]));
   }
   view.state.ticks_per_second = plan_.identity.ticks_per_second;
-  view.state.launch_ticks = port_.load(device + offsetof(RegionDeviceWords, launch_ticks));
+  view.state.launch_ticks = port_.load(offsetof(RegionHeader, device.launch_ticks));
   view.state.detected_ticks = device_now(port_, report_, plan_.identity.ticks_per_second);
   return view;
 }

@@ -3,10 +3,8 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <memory>
 
-#include "tidemark/base/unique_fd.h"
 #include "tidemark/device/device_memory.h"
 #include "tidemark/session/run_request.h"
 
@@ -18,37 +16,17 @@ std::span<const std::byte> bytes_of(const Value& value) {
   return std::as_bytes(std::span(&value, 1));
 }
 
-// Memory of the host in which a graph is built, and its way to the device.
-class HostImage {
- public:
-  static Expected<HostImage> create(const RuntimeLayout& layout);
-  [[nodiscard]] void* base() const { return mapping_.base(); }
-  // Everything that was touched.
-  Expected<void> upload(DeviceMemory& memory) const;
-
- private:
-  UniqueFd fd_;
-  MappedMemory mapping_;
-};
-
-Expected<HostImage> HostImage::create(const RuntimeLayout& layout) {
-  HostImage image;
-  TM_TRY(auto memory, DeviceMemory::create(layout.total_bytes));
-  image.fd_.reset(::dup(memory.fd()));
-  TM_TRY(image.mapping_, map_device_memory(image.fd_.get(), layout.total_bytes));
-  return image;
-}
-
-Expected<void> HostImage::upload(DeviceMemory& memory) const {
-  const auto* base = static_cast<const std::byte*>(mapping_.base());
-  const auto end = static_cast<off_t>(mapping_.bytes());
+// Everything in `image`, which is mapped at `base`, that was ever written.
+Expected<void> copy_written(const DeviceMemory& image, const void* base, DeviceMemory& to) {
+  const auto end = static_cast<off_t>(image.bytes());
   for (off_t at = 0; at < end;) {
-    const off_t begin = ::lseek(fd_.get(), at, SEEK_DATA);
+    const off_t begin = ::lseek(image.fd(), at, SEEK_DATA);
     if (begin < 0) break;  // nothing but holes after it
-    at = ::lseek(fd_.get(), begin, SEEK_HOLE);
+    at = ::lseek(image.fd(), begin, SEEK_HOLE);
     if (at < 0) at = end;
-    TM_TRY_DO(memory.write(static_cast<std::uint64_t>(begin),
-                           {base + begin, static_cast<std::size_t>(at - begin)}));
+    TM_TRY_DO(to.write(
+        static_cast<std::uint64_t>(begin),
+        {static_cast<const std::byte*>(base) + begin, static_cast<std::size_t>(at - begin)}));
   }
   return {};
 }
@@ -75,21 +53,16 @@ Expected<std::vector<std::byte>> build_on_host(
     DeviceMemory& device, const RuntimeLayout& layout, const EntryData& data,
     const std::function<void(const RuntimeMemory&, RuntimeStatus*)>& build) {
   std::vector<std::byte> bytes(status_bytes(layout.config.units()) + alignof(RuntimeStatus) + 128);
-  TM_TRY(auto image, HostImage::create(layout));
-  const RuntimeMemory memory(image.base(), layout);
-  memory.control().entry = data.args(layout.entry_offset);
-  std::uint64_t offset = layout.entry_offset;
-  for (const auto& buffer : data.buffers()) {
-    std::copy(buffer.bytes.begin(), buffer.bytes.end(),
-              reinterpret_cast<std::byte*>(memory.base()) + offset);
-    offset += round_up(buffer.bytes.size(), kEntryAlign);
-  }
+  TM_TRY(auto image, DeviceMemory::create(layout.total_bytes));
+  TM_TRY_DO(upload_entry(image, layout, data));
+  TM_TRY(const auto mapping, map_device_memory(image.fd(), layout.total_bytes));
+  const RuntimeMemory memory(mapping.base(), layout);
   void* place = bytes.data();
   std::size_t space = bytes.size();
   auto* status = static_cast<RuntimeStatus*>(
       std::align(alignof(UnitProgress), status_bytes(layout.config.units()), place, space));
   build(memory, status);
-  TM_TRY_DO(image.upload(device));
+  TM_TRY_DO(copy_written(image, mapping.base(), device));
   const auto* first = reinterpret_cast<const std::byte*>(status);
   return std::vector<std::byte>(first, first + status_bytes(layout.config.units()));
 }

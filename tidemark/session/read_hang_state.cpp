@@ -202,8 +202,7 @@ HangState read_hang_state(const RegionPort& port, const RegionLayout& layout,
     state.has_unit = true;
   }
   for (LaneIndex lane = 0; lane < layout.shape.max_lanes; ++lane)
-    if (port.load32(layout.lane_offset(lane) + offsetof(LaneEntry, words) +
-                    offsetof(LaneWords, waiting)) == 1)
+    if (port.load32(layout.lane_offset(lane) + offsetof(LaneEntry, words.waiting)) == 1)
       state.waiting_lanes.push_back(lane);
   if (memory == nullptr) return state;
   const RuntimeLayout runtime = lay_out(config);

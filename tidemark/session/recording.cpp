@@ -3,9 +3,11 @@
 
 #include <cstring>
 
+#include "tidemark/device/device_process.h"
 #include "tidemark/device/sim/sim_clock.h"
 #include "tidemark/run/output_directory.h"
 #include "tidemark/run/report_lanes.h"
+#include "tidemark/session/run_ending.h"
 
 namespace tidemark {
 
@@ -35,11 +37,9 @@ Expected<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& op
   const RegionFile& file = recording->run_->region();
   TM_TRY(recording->mapping_, map_region(file.fd.get(), file.path, file.bytes));
   recording->region_ = RegionView(recording->mapping_.base());
-  RegionDeviceWords& words = recording->region_.header().device;
-  const ProcessIdentity self = this_process();
-  words.device_pid.store_relaxed(self.pid);
-  words.device_start_time.store_relaxed(self.start_time);
-  if (recording->own_clock_) words.launch_ticks.store_release(SimEnv::now_ticks());
+  name_device(recording->region_);
+  if (recording->own_clock_)
+    recording->region_.header().device.launch_ticks.store_release(SimEnv::now_ticks());
   recording->run_->start_drainer();
   if (recording->own_clock_) recording->run_->note_clock(sample_sim_clock());
   recording->run_->started();
@@ -92,7 +92,7 @@ void Recording::abandon() {
   run_.reset();
 }
 
-Expected<RunReport> Recording::finish(const std::string& device_fault) {
+Expected<RunReport> Recording::finish(const std::string& fault_text) {
   if (finished_) return failure(ErrorKind::kUsage, "the recording is finished already");
   if (!run_->is_owner())
     return failure(ErrorKind::kUsage, "the recording belongs to the process that started it");
@@ -102,13 +102,8 @@ Expected<RunReport> Recording::finish(const std::string& device_fault) {
     run_->note_clock(sample_sim_clock());
   }
   run_->collect(false, Producers::kMayRun);  // a thread may have forgotten to close its lane
-  run_->report().status = device_fault.empty() ? RunStatus::kOk : RunStatus::kDeviceFault;
-  if (!device_fault.empty())
-    run_->report().error = RunError{.code = 102,
-                                    .name = "DEVICE_FAULT",
-                                    .error_class = "device",
-                                    .message = device_fault,
-                                    .hint = "what was recorded before it is in the capture"};
+  run_->report().status = fault_text.empty() ? RunStatus::kOk : RunStatus::kDeviceFault;
+  if (!fault_text.empty()) run_->report().error = device_fault({}, fault_text);
   run_->close_capture();
   run_->report().exit_code = decide_exit_code(run_->report(), run_->file_error());
   run_->end();

@@ -96,7 +96,7 @@ class Recording {
 
   // Drains, closes the capture and writes run.json. Lanes must not be written any more. What went
   // wrong on a device of the caller's makes the run a device fault.
-  Expected<RunReport> finish(const std::string& device_fault = {});
+  Expected<RunReport> finish(const std::string& fault_text = {});
   // Leaves nothing behind, as if the recording had not been started.
   void abandon();
 

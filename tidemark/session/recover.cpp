@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -81,7 +80,7 @@ Expected<OpenCapture> open_capture(const std::string& path, UniqueFd locked,
   }
   if (open.ledger.lanes.empty())
     for (const auto& lane : open.description.lanes)
-      open.ledger.lanes.push_back({.plan = lane, .ledger = LaneLedger(lane.overflow)});
+      open.ledger.lanes.push_back({{.plan = lane}, LaneLedger(lane.overflow)});
   if (!described && plan != nullptr)
     TM_TRY_DO(
         open.writer->append_text(ChunkType::kDescription, describe_capture(open.description)));
@@ -111,10 +110,8 @@ std::set<PageKey> grown_pages(const DeadRegion& region, const CaptureLedger& cap
   return grown;
 }
 
-// Appends the pages that only the region has and closes the ledgers with its words. Returns the
-// lanes as they are written at the end.
-std::vector<unsigned char> merge_region(const DeadRegion& region, OpenCapture& open,
-                                        RecoverResult& result) {
+// Appends the pages that only the region has, and gives the lanes the region's words.
+void merge_region(const DeadRegion& region, OpenCapture& open, RecoverResult& result) {
   const std::set<PageKey> grown = grown_pages(region, open.ledger);
   std::vector<LaneLedger> ledgers;
   for (const auto& lane : open.ledger.lanes) ledgers.push_back(lane.ledger);
@@ -130,7 +127,6 @@ std::vector<unsigned char> merge_region(const DeadRegion& region, OpenCapture& o
   result.recovered_pages = leftovers.pages;
   result.missing_bytes = leftovers.refused_bytes;
   report_faults(leftovers.faults, result.report.recorder);
-  std::vector<unsigned char> records(region.plan.lanes.size() * sizeof(LaneRecord), 0);
   open.ledger.lanes.resize(region.plan.lanes.size());
   const bool keeps_pages = keeps_its_pages(result.report);
   for (LaneIndex lane = 0; lane < region.plan.lanes.size(); ++lane) {
@@ -142,27 +138,17 @@ std::vector<unsigned char> merge_region(const DeadRegion& region, OpenCapture& o
     captured.file_error_dropped =
         region.port.load(region.plan.layout.lane_offset(lane) + offsetof(LaneEntry, host));
     captured.device_lost_dropped = keeps_pages ? lost_with_device(captured) : 0;
-    const LaneRecord record{.plan = captured.plan,
-                            .words = captured.words,
-                            .file_error_dropped = captured.file_error_dropped,
-                            .device_lost_dropped = captured.device_lost_dropped,
-                            .reserved = {}};
-    std::memcpy(records.data() + lane * sizeof(record), &record, sizeof(record));
   }
-  return records;
 }
 
 // Everything else that only the region knows, and the end of the capture.
-Expected<void> close_capture(const DeadRegion& region, const std::vector<unsigned char>& lanes,
-                             OpenCapture& open, RecoverResult& result) {
-  const std::uint64_t device = offsetof(RegionHeader, device);
-  open.clock.launch_ticks = region.port.load(device + offsetof(RegionDeviceWords, launch_ticks));
-  open.clock.finish_ticks = region.port.load(device + offsetof(RegionDeviceWords, finish_ticks));
+Expected<void> close_capture(const DeadRegion& region, OpenCapture& open, RecoverResult& result) {
+  open.clock.launch_ticks = region.port.load(offsetof(RegionHeader, device.launch_ticks));
+  open.clock.finish_ticks = region.port.load(offsetof(RegionHeader, device.finish_ticks));
   open.clock.ticks_per_second = region.plan.identity.ticks_per_second;
   std::vector<ClockSample> unseen;
   for (const ClockSample& anchor : read_device_anchors(region.port))
-    if (std::none_of(open.clock.anchors.begin(), open.clock.anchors.end(),
-                     [&](const ClockSample& seen) { return seen.host_ns == anchor.host_ns; }))
+    if (std::ranges::count(open.clock.anchors, anchor.host_ns, &ClockSample::host_ns) == 0)
       unseen.push_back(anchor);
   open.clock.anchors.insert(open.clock.anchors.end(), unseen.begin(), unseen.end());
   open.names.merge(read_names(region.port, region.plan.layout));
@@ -180,7 +166,8 @@ Expected<void> close_capture(const DeadRegion& region, const std::vector<unsigne
   RunReport ending = result.report;
   ending.status = RunStatus::kRecovered;
   note(open.writer->append_closing_text(ChunkType::kOutcome, describe_outcome(ending)));
-  note(open.writer->append_lanes(lanes, true));
+  const std::vector<LaneRecord> lanes(open.ledger.lanes.begin(), open.ledger.lanes.end());
+  note(open.writer->append_lanes(bytes_of(lanes), true));
   return all;
 }
 
@@ -188,10 +175,10 @@ Expected<void> close_capture(const DeadRegion& region, const std::vector<unsigne
 Expected<void> complete_capture(const DeadRegion* region, OpenCapture& open, RecoverResult& result,
                                 bool sync) {
   if (region != nullptr) {
-    const auto lanes = merge_region(*region, open, result);
+    merge_region(*region, open, result);
     TM_TRY_DO(expect_read(region->port, region->file.path));
     if (result.missing_bytes > 0) return failure(ErrorKind::kFile, "{}", open.writer->error());
-    TM_TRY_DO(close_capture(*region, lanes, open, result));
+    TM_TRY_DO(close_capture(*region, open, result));
     TM_TRY_DO(expect_read(region->port, region->file.path));
   }
   finish_lanes(open.ledger);
@@ -322,7 +309,7 @@ Expected<RecoverResult> recover_run(const std::string& directory, const RecoverO
   DeadRegion region;
   if (has_region) {
     TM_TRY(region, take_region(path, report, host == HostIs::kGone));
-    report_tasks(region.port, region.plan.layout, report);
+    report.tasks = read_task_counts(region.port, region.plan.layout);
   }
   auto report_file =
       ReportFile::reserve(directory, report.run_id, has_region ? region.plan.lanes.size() : 0);

@@ -4,7 +4,6 @@
 // was itself killed, gives the same result.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "tidemark/session/run_request.h"
@@ -22,9 +21,6 @@ struct RecoverResult {
   std::uint64_t missing_bytes = 0;  // of records that found no space
   int exit_code = 0;
 };
-
-using ExportArtifacts =
-    std::function<Expected<void>(const std::string& directory, RunReport& report)>;
 
 struct RecoverOptions {
   ExportArtifacts export_artifacts = {};

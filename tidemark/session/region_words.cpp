@@ -8,20 +8,17 @@
 
 namespace tidemark {
 
+ProcessIdentity device_of(const RegionPort& port) {
+  return {.pid = port.load32(offsetof(RegionHeader, device.device_pid)),
+          .start_time = port.load(offsetof(RegionHeader, device.device_start_time))};
+}
+
 std::vector<ClockSample> read_device_anchors(const RegionPort& port) {
-  const std::uint64_t device = offsetof(RegionHeader, device);
   const std::uint32_t count =  // pairs with [anchor noted]
-      std::min(port.load32(device + offsetof(RegionDeviceWords, anchor_count)), kClockAnchorsMax);
-  std::vector<ClockSample> anchors;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const std::uint64_t at =
-        device + offsetof(RegionDeviceWords, anchors) + i * sizeof(ClockAnchorWords);
-    anchors.push_back(
-        {.device_ticks = port.load(at + offsetof(ClockAnchorWords, device_ticks)),
-         .host_ns = port.load(at + offsetof(ClockAnchorWords, host_ns)),
-         .real_ns = port.load(at + offsetof(ClockAnchorWords, real_ns)),
-         .uncertainty_ns = port.load(at + offsetof(ClockAnchorWords, uncertainty_ns))});
-  }
+      std::min(port.load32(offsetof(RegionHeader, device.anchor_count)), kClockAnchorsMax);
+  std::vector<ClockSample> anchors(count);
+  static_assert(sizeof(ClockSample) == sizeof(ClockAnchorWords));
+  port.read(offsetof(RegionHeader, device.anchors), anchors.data(), count * sizeof(ClockSample));
   return anchors;
 }
 

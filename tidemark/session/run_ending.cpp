@@ -30,6 +30,8 @@ std::uint32_t op_timeout_ms(const RunRequest& request) {
   return request.op_timeout_ms.value_or(request.platform->op_timeout_ms);
 }
 
+}  // namespace
+
 RunError device_fault(const DeviceExit& exit, const std::string& fault_text) {
   RunError error{.code = 102, .name = "DEVICE_FAULT"};
   switch (exit.kind) {
@@ -60,6 +62,8 @@ RunError device_fault(const DeviceExit& exit, const std::string& fault_text) {
   }
   return error;
 }
+
+namespace {
 
 RunError scheduler_timeout(HangClass hang) {
   return {.code = static_cast<std::uint32_t>(ErrorCode::kSchedulerTimeout),
@@ -175,14 +179,11 @@ Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request
     }
     if (anchor_times.is_due(elapsed_ms)) note_clock(device, run);
     if (looks++ % kLooksPerNames == 0) run.note_names();
-    if (request.on_progress) {
-      const TaskCounts tasks = read_task_counts(run.port(), run.plan().layout);
+    if (request.on_progress)
       request.on_progress({.elapsed_ms = elapsed_ms,
                            .records = run.drained_records(),
                            .pages = run.drained_pages(),
-                           .tasks_submitted = tasks.submitted,
-                           .tasks_completed = tasks.completed});
-    }
+                           .tasks = read_task_counts(run.port(), run.plan().layout)});
   }
 }
 
@@ -191,10 +192,8 @@ void classify(const Ending& ending, const RunRequest& request, ActiveRun& run,
   RunReport& report = run.report();
   auto state = std::make_shared<HangState>();
   if (request.launch.runtime) {
-    const bool ended_well =
-        ending.exit && ending.exit->kind == DeviceExit::Kind::kFinished && ending.exit->code == 0;
     const bool latched = read_status(run.port(), run.plan().layout).error.code != ErrorCode::kNone;
-    if (!ended_well || latched)
+    if (!ending.is_well() || latched)
       *state = read_hang_state(run.port(), run.plan().layout, request.launch.runtime->config,
                                memory ? &*memory : nullptr);
   }
@@ -214,8 +213,7 @@ void classify(const Ending& ending, const RunRequest& request, ActiveRun& run,
     state->hang = ending.finding->hang;
     state->unit = ending.finding->unit;
     state->has_unit = true;
-  } else if (ending.exit &&
-             (ending.exit->kind != DeviceExit::Kind::kFinished || ending.exit->code != 0)) {
+  } else if (ending.exit && !ending.exit->is_well()) {
     report.status = RunStatus::kDeviceFault;
     report.error = device_fault(*ending.exit, run.fault_text());
   } else {

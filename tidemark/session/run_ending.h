@@ -18,6 +18,8 @@ struct Ending {
   bool timed_out = false;                   // --op-timeout-ms
   std::optional<HangFinding> finding = {};  // the host's watchdog
   bool had_its_time = false;                // an error is latched, and not all units left
+
+  [[nodiscard]] bool is_well() const { return exit && exit->is_well(); }
 };
 
 Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request,
@@ -25,6 +27,9 @@ Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request
 
 // The clock of a simulated device is read here; a GPU's process leaves its readings in the region.
 void note_clock(Device& device, ActiveRun& run);
+
+// The error of a device that did not end well. `fault_text`: what it says itself; may be empty.
+RunError device_fault(const DeviceExit& exit, const std::string& fault_text);
 
 // Says in the report what happened, before anything is cleaned up: status, error, and for a run
 // that did not go well, the state of the runtime.

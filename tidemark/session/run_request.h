@@ -46,9 +46,12 @@ struct RunProgress {
   std::uint64_t elapsed_ms = 0;
   std::uint64_t records = 0;
   std::uint64_t pages = 0;
-  std::uint64_t tasks_submitted = 0;
-  std::uint64_t tasks_completed = 0;
+  TaskCounts tasks;
 };
+
+// Writes the artifacts of a finished capture and says in the report what it left out.
+using ExportArtifacts =
+    std::function<Expected<void>(const std::string& directory, RunReport& report)>;
 
 struct RunRequest {
   std::string workload;
@@ -79,8 +82,7 @@ struct RunRequest {
   std::function<void(const RunProgress&)> on_progress;
   // What a person should know at once, in a sentence.
   std::function<void(const std::string&)> on_notice;
-  // Writes the artifacts of a finished capture and says in the report what it left out.
-  std::function<Expected<void>(const std::string& directory, RunReport& report)> export_artifacts;
+  ExportArtifacts export_artifacts;
 };
 
 }  // namespace tidemark

@@ -32,8 +32,8 @@ Expected<std::optional<DeviceMemory>> prepare_memory(const RunRequest& request, 
 // What the runtime counted.
 void read_runtime(const RunRequest& request, ActiveRun& run) {
   if (!request.launch.runtime) return;
-  report_tasks(run.port(), run.plan().layout, run.report());
-  if (auto held = read_backpressure(run.port(), run.plan().layout, request.launch.runtime->config))
+  run.report().tasks = read_task_counts(run.port(), run.plan().layout);
+  if (auto held = read_backpressure(run.port(), run.plan().layout))
     run.report().warnings.push_back(std::move(*held));
 }
 
@@ -47,10 +47,6 @@ void judge_results(const RunRequest& request, ActiveRun& run,
   report.result_ok = check && check->passed;
   report.result = check ? check->text : check.error().message;
   if (!*report.result_ok) report.status = RunStatus::kMismatch;
-}
-
-bool ended_well(const std::optional<DeviceExit>& exit) {
-  return exit && exit->kind == DeviceExit::Kind::kFinished && exit->code == 0;
 }
 
 // A run that only lost files has an error, too.
@@ -113,7 +109,7 @@ Expected<RunResult> run_session(const RunRequest& request) {
   const bool still_runs = !ending.exit && !(request.hold_device && device->hold());
   if (still_runs && request.platform->transport == Transport::kPulled)
     wait_until_rescued(run.port(), kRescueMs);
-  run.collect(!ended_well(ending.exit), still_runs ? Producers::kMayRun : Producers::kGone);
+  run.collect(!ending.is_well(), still_runs ? Producers::kMayRun : Producers::kGone);
   if (const std::string fault = run.fault_text();
       !fault.empty() && report.error && report.error->message != fault)
     report.error->message += fmt::format("; the device says: {}", fault);

@@ -11,42 +11,23 @@
 namespace tidemark {
 namespace {
 
-std::uint64_t next_power_of_two(std::uint64_t value) {
-  std::uint64_t power = 1;
-  while (power <= value && power < std::uint64_t{1} << 62) power *= 2;
-  return power;
-}
+constexpr std::uint64_t kSlotsMax = std::uint64_t{1} << 61;  // of anything: the region may lie
 
 // Everything known of an error, as words.
-struct Latched {
+struct Latched : LatchedErrorOf<PlainWord> {
   explicit Latched(const LatchedErrorOf<PlainWord>& error)
-      : code(error.code),
-        resource(error.resource),
-        ring(std::min(error.ring, kRingCount - 1)),
-        arg(error.arg),
-        used(error.used),
-        capacity(error.capacity),
-        requested(error.requested),
-        task(task_text(error.task_id)),
-        has_task(error.task_id != ~std::uint64_t{0}),
-        kernel(status_text(error.kernel)),
-        text(status_text(error.text)) {
-    const std::string scope_file = status_text(error.scope_file);
-    const std::string submit_file = status_text(error.submit_file);
-    scope_site = fmt::format("{}:{}", scope_file, error.scope_line);
-    scope = scope_file.empty() ? "no scope" : "the scope at " + scope_site;
-    submit = submit_file.empty() ? "the orchestration"
-                                 : fmt::format("{}:{}", submit_file, error.submit_line);
+      : LatchedErrorOf<PlainWord>(error),
+        task(task_text(task_id)),
+        kernel_name(status_text(kernel)),
+        reason(status_text(text)),
+        scope_site(fmt::format("{}:{}", status_text(scope_file), scope_line)),
+        scope(*scope_file == 0 ? "no scope" : "the scope at " + scope_site),
+        submit(*submit_file == 0 ? "the orchestration"
+                                 : fmt::format("{}:{}", status_text(submit_file), submit_line)) {
+    ring = std::min(ring, kRingCount - 1);
   }
 
-  ErrorCode code;
-  Resource resource;
-  std::uint32_t ring;
-  std::uint32_t arg;
-  std::uint64_t used, capacity, requested;
-  std::string task;
-  bool has_task;
-  std::string kernel, text, scope_site, scope, submit;
+  std::string task, kernel_name, reason, scope_site, scope, submit;
 };
 
 std::string setting(const Latched& latched, std::uint64_t value) {
@@ -58,7 +39,7 @@ std::string deadlock_message(const Latched& latched, const std::string& what) {
       "proven deadlock: {} of ring {} is full ({} of {}) and {} cannot be left before task {} ({}) "
       "is submitted at {}",
       what, latched.ring, latched.used, latched.capacity, latched.scope, latched.task,
-      latched.kernel, latched.submit);
+      latched.kernel_name, latched.submit);
 }
 
 RunError describe_deadlock(const Latched& latched, const RuntimeConfig& config) {
@@ -71,13 +52,13 @@ RunError describe_deadlock(const Latched& latched, const RuntimeConfig& config) 
           "proven deadlock: {} alone holds all {} usable slots of ring {}'s task window ({}); task "
           "{} ({}) at {} can never get one",
           latched.scope, latched.capacity - 1, latched.ring, latched.capacity, latched.task,
-          latched.kernel, latched.submit);
+          latched.kernel_name, latched.submit);
       break;
     case ErrorCode::kTensormapOverflow:
       error.message = fmt::format(
           "the tensor map is full ({} of {}) and no entry can be freed: its tasks belong to scopes "
           "that are still open; task {} ({}) at {} in {} needs another",
-          latched.used, latched.capacity, latched.task, latched.kernel, latched.submit,
+          latched.used, latched.capacity, latched.task, latched.kernel_name, latched.submit,
           latched.scope);
       break;
     case ErrorCode::kHeapRingDeadlock:
@@ -92,7 +73,8 @@ RunError describe_deadlock(const Latched& latched, const RuntimeConfig& config) 
   const std::uint64_t wanted =
       latched.resource == Resource::kHeap
           ? std::max(latched.capacity * 2, latched.used + latched.requested * 2)
-          : next_power_of_two(std::max(latched.capacity, latched.used));
+          : round_up_to_power_of_two(std::min(std::max(latched.capacity, latched.used), kSlotsMax) +
+                                     1);
   error.hint =
       fmt::format("{} gives twice the room; or close the scope earlier", setting(latched, wanted));
   error.culprit = Culprit{.scope = latched.scope_site,
@@ -104,13 +86,14 @@ RunError describe_deadlock(const Latched& latched, const RuntimeConfig& config) 
   return error;
 }
 
-RunError describe_invalid_args(const Latched& latched, const RuntimeConfig&) {
+RunError describe_invalid_args(const Latched& latched) {
   RunError error;
   const std::string where =
       latched.arg == kNoArg ? std::string() : fmt::format(", argument {}", latched.arg);
-  error.message = fmt::format("submit of {}{} at {} in {}: {}",
-                              latched.kernel.empty() ? "a task" : "kernel '" + latched.kernel + "'",
-                              where, latched.submit, latched.scope, latched.text);
+  error.message =
+      fmt::format("submit of {}{} at {} in {}: {}",
+                  latched.kernel_name.empty() ? "a task" : "kernel '" + latched.kernel_name + "'",
+                  where, latched.submit, latched.scope, latched.reason);
   error.hint = "compare the call with the kernel's kInfo";
   return error;
 }
@@ -126,31 +109,31 @@ RunError describe(const Latched& latched, const RuntimeConfig& config) {
       error = describe_deadlock(latched, config);
       break;
     case ErrorCode::kInvalidArgs:
-      error = describe_invalid_args(latched, config);
+      error = describe_invalid_args(latched);
       break;
     case ErrorCode::kRequestTooLarge:
       error.message = fmt::format(
           "task {} ({}) at {} asks for {} bytes of outputs; the heap of ring {} has {} bytes and "
           "could never hold them",
-          latched.task, latched.kernel, latched.submit, latched.requested, latched.ring,
+          latched.task, latched.kernel_name, latched.submit, latched.requested, latched.ring,
           latched.capacity);
       error.hint = setting(latched, round_up(latched.requested, std::uint64_t{1} << 20));
       break;
     case ErrorCode::kSyncStartInvalid:
       error.message =
           fmt::format("{} at {} wants {} blocks to start together; the device has {} such cores",
-                      latched.kernel, latched.submit, latched.requested, latched.capacity);
+                      latched.kernel_name, latched.submit, latched.requested, latched.capacity);
       error.hint = "fewer blocks, or a platform with more clusters";
       break;
     case ErrorCode::kTensorWaitTimeout:
-      error.message =
-          fmt::format("the orchestration waited too long for an element at {}{}", latched.submit,
-                      latched.has_task ? " of what task " + latched.task + " writes" : "");
+      error.message = fmt::format(
+          "the orchestration waited too long for an element at {}{}", latched.submit,
+          latched.task_id == ~std::uint64_t{0} ? "" : " of what task " + latched.task + " writes");
       error.hint = "raise --scheduler-timeout-ms if the task is only slow";
       break;
     case ErrorCode::kExplicitOrchFatal:
       error.message =
-          fmt::format("the orchestration gave up at {}: {}", latched.submit, latched.text);
+          fmt::format("the orchestration gave up at {}: {}", latched.submit, latched.reason);
       error.hint = "the program itself reported this; see its source";
       break;
     case ErrorCode::kScopeDepthExceeded:
@@ -187,13 +170,6 @@ TaskCounts read_task_counts(const RegionPort& port, const RegionLayout& layout) 
   return counts;
 }
 
-void report_tasks(const RegionPort& port, const RegionLayout& layout, RunReport& report) {
-  const TaskCounts tasks = read_task_counts(port, layout);
-  report.tasks_submitted = tasks.submitted;
-  report.tasks_completed = tasks.completed;
-  report.scopes = tasks.scopes;
-}
-
 std::optional<RunError> read_runtime_error(const RegionPort& port, const RegionLayout& layout,
                                            const RuntimeConfig& config) {
   const StatusImage image = read_status(port, layout);
@@ -202,8 +178,7 @@ std::optional<RunError> read_runtime_error(const RegionPort& port, const RegionL
   return describe(latched, config);
 }
 
-std::optional<RunError> read_backpressure(const RegionPort& port, const RegionLayout& layout,
-                                          const RuntimeConfig&) {
+std::optional<RunError> read_backpressure(const RegionPort& port, const RegionLayout& layout) {
   const StatusImage status = read_status(port, layout);
   const auto& latched = status.backpressure;
   const std::uint64_t begin = status.begin_ticks, end = status.end_ticks;

@@ -12,16 +12,8 @@
 
 namespace tidemark {
 
-struct TaskCounts {
-  std::uint64_t submitted = 0;
-  std::uint64_t completed = 0;
-  std::uint64_t scopes = 0;
-};
-
 // Zeros where there is no task runtime.
 TaskCounts read_task_counts(const RegionPort& port, const RegionLayout& layout);
-
-void report_tasks(const RegionPort& port, const RegionLayout& layout, RunReport& report);
 
 // The latched error; nothing if there is none, or if it is only the host's own abort.
 std::optional<RunError> read_runtime_error(const RegionPort& port, const RegionLayout& layout,
@@ -29,7 +21,6 @@ std::optional<RunError> read_runtime_error(const RegionPort& port, const RegionL
 
 // RING_BUFFER_BACKPRESSURE, if the orchestrator was held back for a large share of the run.
 inline constexpr double kBackpressureShare = 0.25;
-std::optional<RunError> read_backpressure(const RegionPort& port, const RegionLayout& layout,
-                                          const RuntimeConfig& config);
+std::optional<RunError> read_backpressure(const RegionPort& port, const RegionLayout& layout);
 
 }  // namespace tidemark

@@ -13,6 +13,7 @@
 #include "tidemark/base/process_identity.h"
 #include "tidemark/collect/leftover_pages.h"
 #include "tidemark/device/region_file.h"
+#include "tidemark/session/region_words.h"
 
 namespace tidemark {
 namespace fs = std::filesystem;
@@ -35,12 +36,9 @@ void read_identity(const RegionFile& file, StaleRegion& region) {
   if (!port) return;
   const auto plan = read_plan(*port, file.path);
   if (!plan) return;
-  const std::uint64_t device = offsetof(RegionHeader, device);
   region.run_id = plan->identity.run_id;
   region.host_alive = is_alive({plan->identity.host_pid, plan->identity.host_start_time});
-  region.device_alive =
-      is_alive({port->load32(device + offsetof(RegionDeviceWords, device_pid)),
-                port->load(device + offsetof(RegionDeviceWords, device_start_time))});
+  region.device_alive = is_alive(device_of(*port));
   char text[kRunDirectoryBytes];
   port->read(offsetof(RegionHeader, run_directory), text, sizeof(text));
   region.run_directory.assign(text, ::strnlen(text, sizeof(text) - 1));
@@ -69,8 +67,7 @@ std::vector<StaleRegion> list_regions() {
     }
     regions.push_back(std::move(region));
   }
-  std::sort(regions.begin(), regions.end(),
-            [](const StaleRegion& a, const StaleRegion& b) { return a.path < b.path; });
+  std::ranges::sort(regions, {}, &StaleRegion::path);
   return regions;
 }
 

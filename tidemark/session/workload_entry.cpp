@@ -26,8 +26,7 @@ void add_workload(WorkloadEntry entry) {
 const std::vector<WorkloadEntry>& registered_workloads() { return table(); }
 
 const WorkloadEntry* find_registered_workload(std::string_view name) {
-  const auto found = std::find_if(table().begin(), table().end(),
-                                  [&](const WorkloadEntry& entry) { return entry.name == name; });
+  const auto found = std::ranges::find(table(), name, &WorkloadEntry::name);
   return found == table().end() ? nullptr : &*found;
 }
 

@@ -3,37 +3,32 @@
 // device process runs it. Builds without CUDA have the same functions, which say so.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tidemark/base/expected.h"
+#include "tidemark/device/program_table.h"
 
 namespace tidemark {
 
 class CudaLaunch;
+struct ProgramRun;
 
 // Enqueues its kernels and returns; false if a call failed (the CudaLaunch keeps which).
 using CudaProgram = bool (*)(CudaLaunch&);
 
-void register_cuda_program(std::string_view name, CudaProgram program);
-CudaProgram find_cuda_program(std::string_view name);
-
-struct CudaRun {
-  CudaProgram program = nullptr;
-  void* region = nullptr;  // mapped here, in a tmpfs file
-  std::uint64_t region_bytes = 0;
-  std::span<const std::byte> args;
-  int device = 0;
-  bool keeps_pages = false;  // pages stay in GPU memory and are pulled from there
-};
+inline void register_cuda_program(std::string_view name, CudaProgram program) {
+  ProgramTable<CudaProgram>::add(name, program);
+}
+inline CudaProgram find_cuda_program(std::string_view name) {
+  return ProgramTable<CudaProgram>::find(name);
+}
 
 // Runs the program to its end in this process, which must not have forked with a CUDA context.
 // False: the region says what failed.
-bool run_cuda_program(const CudaRun& run);
+bool run_cuda_program(CudaProgram program, const ProgramRun& run);
 
 struct CudaDeviceInfo {
   int number = 0;

@@ -3,7 +3,6 @@
 // this process.
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <bit>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "tidemark/device/cuda/cuda_launch.cuh"
 #include "tidemark/device/cuda/cuda_program.h"
 #include "tidemark/device/cuda/page_puller.cuh"
+#include "tidemark/device/device_process.h"
 #include "tidemark/device/fault_text.h"
 
 namespace tidemark {
@@ -21,16 +21,12 @@ namespace {
 
 constexpr std::uint64_t kOrphanGraceNs = 100'000'000;  // for the lanes to close by themselves
 constexpr std::uint64_t kRescueAgainNs = 200'000'000;
-constexpr long kLookPauseNs = 20'000;
-
-void pause_ns(long ns) {
-  const timespec pause{.tv_sec = 0, .tv_nsec = ns};
-  ::nanosleep(&pause, nullptr);
-}
+constexpr std::uint64_t kLookPauseNs = 20'000;
 
 class CudaRunner {
  public:
-  explicit CudaRunner(const CudaRun& run) : run_(run), check_(run.device), region_(run.region) {}
+  CudaRunner(CudaProgram program, const ProgramRun& run)
+      : program_(program), run_(run), check_(static_cast<int>(run.device)), region_(run.region) {}
 
   ~CudaRunner() {
     puller_.reset();
@@ -41,7 +37,7 @@ class CudaRunner {
   bool run() {
     if (!open() || !calibrate() || !note_clock(check_) || !launch() || !wait())
       return report_fault();
-    CudaCheck late(run_.device);
+    CudaCheck late(check_.device());
     note_clock(late);  // one reading is enough: a busy GPU is no fault of a run that ended well
     return true;
   }
@@ -53,11 +49,11 @@ class CudaRunner {
     // A module that is loaded at its first launch would wait for the kernel that never ends.
     ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     void* mapped = nullptr;
-    if (!check_(cudaSetDevice(run_.device), "cudaSetDevice") ||
+    if (!check_(cudaSetDevice(check_.device()), "cudaSetDevice") ||
         !check_(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync | cudaDeviceMapHost),
                 "cudaSetDeviceFlags") ||
         !check_(cudaFree(nullptr), "creation of a context") ||
-        !check_(cudaHostRegister(run_.region, run_.region_bytes, cudaHostRegisterMapped),
+        !check_(cudaHostRegister(run_.region, region_.layout().total_bytes, cudaHostRegisterMapped),
                 "cudaHostRegister of the region"))
       return false;
     registered_ = true;
@@ -65,7 +61,7 @@ class CudaRunner {
         !check_(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"))
       return false;
     for_kernels_ = RegionView(mapped, region_.layout());
-    if (!run_.keeps_pages) return true;
+    if (region_.header().identity.keeps_pages == 0) return true;
     puller_ = std::make_unique<PagePuller>(&check_, region_);
     return puller_->open(RegionView(for_kernels_), for_kernels_);
   }
@@ -101,7 +97,7 @@ class CudaRunner {
   bool launch() {
     launch_ = std::make_unique<CudaLaunch>(&check_, for_kernels_, &words(), run_.args, stream_);
     words().launch_ticks.store_release(ticks_now());  // alone: one word
-    return run_.program(*launch_);
+    return program_(*launch_);
   }
 
   bool wait() {
@@ -120,11 +116,11 @@ class CudaRunner {
         break;
       }
       if (rescued_) {  // the host reads: nothing is touched any more
-        pause_ns(kLookPauseNs);
+        sleep_ns(kLookPauseNs);
         continue;
       }
       if (!puller_->step()) return false;
-      if (puller_->idle()) pause_ns(kLookPauseNs);
+      if (puller_->idle()) sleep_ns(kLookPauseNs);
       if (!rescue_if_needed()) return false;
     }
     if (rescued_) return true;
@@ -163,7 +159,8 @@ class CudaRunner {
     return false;
   }
 
-  CudaRun run_;
+  CudaProgram program_;
+  const ProgramRun& run_;
   CudaCheck check_;
   RegionView region_;  // as this process sees it
   RegionView for_kernels_;
@@ -178,8 +175,8 @@ class CudaRunner {
 
 }  // namespace
 
-bool run_cuda_program(const CudaRun& run) {
-  auto runner = std::make_unique<CudaRunner>(run);
+bool run_cuda_program(CudaProgram program, const ProgramRun& run) {
+  auto runner = std::make_unique<CudaRunner>(program, run);
   if (runner->run()) return true;
   // A kernel may still be running, and giving memory back would wait for it. The end of the process
   // takes all of it.

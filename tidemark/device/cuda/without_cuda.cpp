@@ -10,7 +10,7 @@ constexpr const char* kWhy =
 
 }  // namespace
 
-bool run_cuda_program(const CudaRun&) { return false; }
+bool run_cuda_program(CudaProgram, const ProgramRun&) { return false; }
 
 Expected<std::vector<CudaDeviceInfo>> cuda_devices() {
   return failure(ErrorKind::kDevice, "{}", kWhy);
