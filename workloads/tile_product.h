@@ -22,7 +22,7 @@ TM_DEVICE inline float dot_product(const Left* left, const Right* right, std::ui
     for (std::uint32_t lane = 0; lane < kTileChunk; ++lane)
       sums[lane] += as_float(left[i + lane]) * as_float(right[i + lane]);
   float sum = 0;
-  for (std::uint32_t lane = 0; lane < kTileChunk; ++lane) sum += sums[lane];
+  for (const float one : sums) sum += one;
   return sum;
 }
 
