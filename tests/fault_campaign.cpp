@@ -16,7 +16,7 @@
 
 namespace {
 
-using namespace tidemark;
+using namespace tidemark;  // NOLINT(google-build-using-namespace): one program, one file
 namespace fs = std::filesystem;
 
 struct Options {

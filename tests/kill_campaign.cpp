@@ -18,7 +18,7 @@
 
 namespace {
 
-using namespace tidemark;
+using namespace tidemark;  // NOLINT(google-build-using-namespace): one program, one file
 namespace fs = std::filesystem;
 
 struct CampaignOptions {

@@ -88,7 +88,7 @@ Expected<void> export_automatically(const std::string& directory, RunReport& rep
       continue;
     }
     fault_point(FaultPoint::kExport);
-    TM_TRY_DO(artifact.write(run, directory + "/" + file));
+    TM_TRY_DO(artifact.write(run, fmt::format("{}/{}", directory, file)));
   }
   return warn_of_skipped(run, report);
 }

@@ -56,7 +56,7 @@ constexpr std::uint64_t kOtherJsonBytes = 48ull << 10;  // kernels, rings, messa
 }  // namespace
 
 HangState cut_hang_state(HangState state) {
-  std::ranges::stable_partition(state.tasks, [&](const StuckTask& task) {
+  std::stable_partition(state.tasks.begin(), state.tasks.end(), [&](const StuckTask& task) {
     return std::ranges::find(state.lines, task.id, &UnitImage::task_id) != state.lines.end();
   });
   state.tasks_cut = state.tasks_cut || state.tasks.size() > kTasksWhenCut;
