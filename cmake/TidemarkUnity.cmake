@@ -10,8 +10,8 @@ function(tidemark_unity target)
 endfunction()
 
 # tidemark_room_headers(<target>): with TIDEMARK_UNITY, reads the standard library and fmt from one
-# precompiled header that all rooms share. It needs the options of the rooms, so a target or source
-# with an optimisation level or a processor of its own does without.
+# precompiled header that all rooms share. A target or source with an
+# optimisation level or a processor of its own must do without: DISABLE_PRECOMPILE_HEADERS.
 function(tidemark_room_headers target)
   if(NOT TIDEMARK_UNITY)
     return()

@@ -8,11 +8,12 @@
 
 namespace tidemark {
 
-// Looks at once and then every pause_ms. False: done() was not true within timeout_ms of pauses.
+// Looks at once and then about every pause_ms. False: done() was not true within timeout_ms.
 template <class Done>
 bool wait_until(const Done& done, std::uint32_t timeout_ms, std::uint32_t pause_ms) {
-  for (std::uint64_t waited_ms = 0; !done(); waited_ms += pause_ms) {
-    if (waited_ms >= timeout_ms) return false;
+  const std::uint64_t end_ns = monotonic_ns() + timeout_ms * 1'000'000ull;
+  while (!done()) {
+    if (monotonic_ns() >= end_ns) return false;
     sleep_ms(pause_ms);
   }
   return true;

@@ -51,10 +51,7 @@ Expected<Summary> measure(const BenchOptions& options) {
   BenchOptions memory = options;
   memory.sink = "memory";
   std::uint32_t page_count = 0;  // of the recorder's first round
-  // The recorder, the reference, bursts of both. They take turns at going first, so that neither
-  // always follows the other's cache and clock.
-  const auto take = [&](std::uint32_t, std::size_t side) -> Expected<void> {
-    if (side == 2) return measure_bursts(memory, our_ns, their_ns);
+  const auto take = [&](std::size_t side) -> Expected<void> {
     TM_TRY(auto sink, make_bench_sink(options));
     if (side == 1) {
       const double seconds = reference_end_to_end(options, page_count, records, sink.get());
@@ -68,7 +65,14 @@ Expected<Summary> measure(const BenchOptions& options) {
     summary.records += runs.back().records;
     return {};
   };
-  TM_TRY_DO(take_turns(options.rounds, 3, take));
+  // The recorder and the reference take turns at going first, so that neither always follows the
+  // other's cache and clock. Then bursts of both.
+  TM_TRY_DO(
+      take_turns(options.rounds, 2, [&](std::uint32_t round, std::size_t side) -> Expected<void> {
+        TM_TRY_DO(take(side));
+        if (side == round % 2) return {};  // the first of the two
+        return measure_bursts(memory, our_ns, their_ns);
+      }));
   summary.ours = {median(our_ns), median(runs, &EndToEnd::per_second), options.record_bytes};
   summary.reference = {median(their_ns), median(their_rate), options.record_bytes};
   summary.ratio_ns = summary.ours.ns_per_record / summary.reference.ns_per_record;

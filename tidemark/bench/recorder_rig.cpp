@@ -49,7 +49,8 @@ Expected<std::unique_ptr<RecorderRig>> RecorderRig::create(const BenchOptions& o
   RegionRequest request;
   request.lanes.assign(options.lanes, {.record_bytes = options.record_bytes, .producer = "bench"});
   request.recorder = options.recorder;
-  if (platform->transport == Transport::kPulled) request.pages_per_lane = kPagesPerLanePulled;
+  request.keeps_pages = platform->transport == Transport::kPulled;
+  if (request.keeps_pages) request.pages_per_lane = kPagesPerLanePulled;
   request.ticks_per_second = ticks_per_second;
   request.run_id = make_run_id();
   TM_TRY(rig->plan_, plan_region(request));

@@ -18,7 +18,7 @@ inline constexpr int kExitDamage = 4;
 // Prints the error as one line on standard error and returns its exit code.
 int report_error(const Error& error);
 
-// The arguments of a command, which lives as long as they do; `run` gives its exit code.
+// The arguments of a command; `run` gives its exit code. They live as long as Command::run.
 template <class Args>
 Args& add_arguments(Command& command, Expected<int> (*run)(const Args&)) {
   auto args = std::make_shared<Args>();
