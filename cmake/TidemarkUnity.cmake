@@ -10,8 +10,8 @@ function(tidemark_unity target)
 endfunction()
 
 # tidemark_room_headers(<target>): with TIDEMARK_UNITY, reads the standard library and fmt from one
-# precompiled header that all rooms share. A target or source with an
-# optimisation level or a processor of its own must do without: DISABLE_PRECOMPILE_HEADERS.
+# precompiled header that all rooms share. A target with an optimisation level of its own cannot use
+# it (DISABLE_PRECOMPILE_HEADERS), nor a source with a processor of its own (SKIP_PRECOMPILE_HEADERS).
 function(tidemark_room_headers target)
   if(NOT TIDEMARK_UNITY)
     return()
