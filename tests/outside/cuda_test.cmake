@@ -10,7 +10,7 @@ set(cuda "-DCMAKE_CUDA_COMPILER=${CUDA_COMPILER}" "-DCMAKE_CUDA_ARCHITECTURES=${
 # counts is the last one.
 function(gets_cpp20 order asked)
   set(build "${WORK_FOLDER}/cuda_order")
-  configure("${CMAKE_CURRENT_LIST_DIR}/cuda_order" "${build}" ${cuda}
+  configure_again("${CMAKE_CURRENT_LIST_DIR}/cuda_order" "${build}" ${cuda}
     -DORDER=${order} -DASKED=${asked} -DCMAKE_EXPORT_COMPILE_COMMANDS=ON)
   file(STRINGS "${build}/compile_commands.json" commands REGEX "\"command\":.*\\.cu\\.o")
   if(NOT commands)
@@ -25,6 +25,7 @@ function(gets_cpp20 order asked)
   endforeach()
 endfunction()
 
+file(REMOVE_RECURSE "${WORK_FOLDER}/cuda_order")
 gets_cpp20(CXX_CUDA_find "")
 gets_cpp20(CXX_find_CUDA "")
 gets_cpp20(CUDA_find "")

@@ -12,11 +12,16 @@ endfunction()
 # configure(<source folder> <build folder> [<cmake arguments>...]): without a build type, as somebody
 # who says nothing of it; that is also compiled soonest.
 function(configure source build)
+  file(REMOVE_RECURSE "${build}")
+  configure_again("${source}" "${build}" ${ARGN})
+endfunction()
+
+# configure_again(...): the same, but what CMake knows of the compilers is kept.
+function(configure_again source build)
   set(flags "")
   if(SANITIZE)
     set(flags "-fsanitize=${SANITIZE}")
   endif()
-  file(REMOVE_RECURSE "${build}")
   step("configure ${source}" "${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${source}" -B "${build}"
     "-DCMAKE_MAKE_PROGRAM=${MAKE_PROGRAM}"
     "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}"

@@ -11,8 +11,8 @@
 namespace tidemark::bench {
 namespace {
 
-constexpr std::uint64_t kBytesPerRound = 8ull << 30;
-constexpr std::uint64_t kFileBytesPerRound = 1ull << 30;
+constexpr std::uint64_t kCudaBytesPerRound = 8ull << 30;
+constexpr std::uint64_t kCudaFileBytesPerRound = 1ull << 30;
 constexpr std::uint64_t kLinkBytes = 2ull << 30;
 constexpr std::uint64_t kPlainEventsMax = 1ull << 30;
 constexpr std::uint64_t kOneLaneRecords = 4'000'000;
@@ -21,7 +21,7 @@ std::uint64_t round_bytes(const BenchOptions& options, const CudaBenchArgs& args
   return args.records * args.lanes * options.record_bytes;
 }
 
-struct Round {
+struct CudaRound {
   EndToEnd end_to_end;
   double kernel_ns = 0;
   double mapped_gb = 0;
@@ -35,8 +35,8 @@ struct Round {
 // What does not fit is compared as it comes.
 constexpr std::uint64_t kKeepBytesMax = 12ull << 30;
 
-Expected<Round> run_round(const BenchOptions& options, const CudaBenchArgs& args, Device& device,
-                          MemorySink* memory) {
+Expected<CudaRound> run_round(const BenchOptions& options, const CudaBenchArgs& args,
+                              Device& device, MemorySink* memory) {
   std::unique_ptr<PageSink> file;
   if (memory == nullptr) {
     TM_TRY(file, make_bench_sink(options));
@@ -53,14 +53,14 @@ Expected<Round> run_round(const BenchOptions& options, const CudaBenchArgs& args
                                  .region = nullptr},
                                 args.records));
   if (memory != nullptr) memory->second_pass(options.recorder.drain_threads);
-  return Round{.end_to_end = done,
-               .kernel_ns = rig->figure(kFigureKernelNs),
-               .mapped_gb = rig->figure(kFigureMappedGb),
-               .copy_gb = rig->figure(kFigureCopyGb),
-               .plain_kernel_ns = rig->figure(kFigurePlainKernelNs),
-               .plain_read_ns = rig->figure(kFigurePlainReadNs),
-               .verified = memory == nullptr ? 0 : memory->verified_records(),
-               .wrong = memory == nullptr ? 0 : memory->wrong_records()};
+  return CudaRound{.end_to_end = done,
+                   .kernel_ns = rig->figure(kFigureKernelNs),
+                   .mapped_gb = rig->figure(kFigureMappedGb),
+                   .copy_gb = rig->figure(kFigureCopyGb),
+                   .plain_kernel_ns = rig->figure(kFigurePlainKernelNs),
+                   .plain_read_ns = rig->figure(kFigurePlainReadNs),
+                   .verified = memory == nullptr ? 0 : memory->verified_records(),
+                   .wrong = memory == nullptr ? 0 : memory->wrong_records()};
 }
 
 // One thread, one lane: nanoseconds per record without and with two readings of the clock.
@@ -69,7 +69,7 @@ struct OneLane {
   double stamped_ns = 0;
 };
 
-struct Summary {
+struct CudaSummary {
   std::uint64_t records = 0, lost = 0, verified = 0, wrong = 0;
   Rates rates;
   double mapped_gb = 0, copy_gb = 0;
@@ -83,7 +83,7 @@ struct Summary {
 
 // A lane alone, one thread: what a record costs it.
 Expected<double> one_lane_ns(BenchOptions options, bool each, bool stamped, Device& device,
-                             MemorySink* memory, Summary& summary) {
+                             MemorySink* memory, CudaSummary& summary) {
   options.lanes = 1;
   const CudaBenchArgs args{.lanes = 1,
                            .record_bytes = options.record_bytes,
@@ -99,9 +99,10 @@ Expected<double> one_lane_ns(BenchOptions options, bool each, bool stamped, Devi
   return round.kernel_ns / static_cast<double>(kOneLaneRecords);
 }
 
-Expected<Summary> measure(const BenchOptions& options, const Platform& platform, Device& device) {
-  Summary summary;
-  const std::uint64_t bytes = options.sink == "file" ? kFileBytesPerRound : kBytesPerRound;
+Expected<CudaSummary> measure(const BenchOptions& options, const Platform& platform,
+                              Device& device) {
+  CudaSummary summary;
+  const std::uint64_t bytes = options.sink == "file" ? kCudaFileBytesPerRound : kCudaBytesPerRound;
   CudaBenchArgs args{.lanes = options.lanes,
                      .record_bytes = options.record_bytes,
                      .one_thread = options.one_thread ? 1u : 0u,
@@ -118,7 +119,7 @@ Expected<Summary> measure(const BenchOptions& options, const Platform& platform,
     memory =
         std::make_unique<MemorySink>(options.recorder.page_bytes, keep > kKeepBytesMax ? 0 : keep);
   }
-  std::vector<Round> rounds;
+  std::vector<CudaRound> rounds;
   for (std::uint32_t number = 0; number < options.rounds; ++number) {
     TM_TRY(auto round, run_round(options, args, device, memory.get()));
     rounds.push_back(round);
@@ -133,24 +134,24 @@ Expected<Summary> measure(const BenchOptions& options, const Platform& platform,
       OneLane& lane = each ? summary.by_write : summary.by_write_many;
       (stamped ? lane.stamped_ns : lane.plain_ns) = ns;
     }
-  summary.rates = {median(rounds, &Round::kernel_ns) / static_cast<double>(args.records),
-                   median(rounds, [](const Round& one) { return one.end_to_end.per_second(); }),
+  summary.rates = {median(rounds, &CudaRound::kernel_ns) / static_cast<double>(args.records),
+                   median(rounds, [](const CudaRound& one) { return one.end_to_end.per_second(); }),
                    options.record_bytes};
-  summary.mapped_gb = median(rounds, &Round::mapped_gb);
-  summary.copy_gb = median(rounds, &Round::copy_gb);
-  summary.plain_kernel_ns = median(rounds, &Round::plain_kernel_ns);
-  summary.plain_ns = summary.plain_kernel_ns + median(rounds, &Round::plain_read_ns);
+  summary.mapped_gb = median(rounds, &CudaRound::mapped_gb);
+  summary.copy_gb = median(rounds, &CudaRound::copy_gb);
+  summary.plain_kernel_ns = median(rounds, &CudaRound::plain_kernel_ns);
+  summary.plain_ns = summary.plain_kernel_ns + median(rounds, &CudaRound::plain_read_ns);
   const double link =
       platform.transport == Transport::kPulled ? summary.copy_gb : summary.mapped_gb;
   summary.ratio_link = link > 0 ? summary.rates.gb_per_s / link : 0;
-  const auto seconds_of = [](const Round& one) { return one.end_to_end.seconds; };
+  const auto seconds_of = [](const CudaRound& one) { return one.end_to_end.seconds; };
   summary.typical = middle(rounds, seconds_of).end_to_end;
   summary.limited_by =
       summary.ratio_link > 0.9 ? "link" : decide_limit(summary.typical, options.sink);
   return summary;
 }
 
-void print_result(const BenchOptions& options, const Summary& summary, const BenchOutput& out) {
+void print_result(const BenchOptions& options, const CudaSummary& summary, const BenchOutput& out) {
   print_json(out, "producer", [&](BenchFields& v) {
     put_options(v, options);
     v("writers", options.one_thread ? "thread" : "warp");
@@ -188,7 +189,7 @@ void print_result(const BenchOptions& options, const Summary& summary, const Ben
   });
 }
 
-void print_table(const BenchOptions& options, const Summary& summary, const BenchOutput& out) {
+void print_table(const BenchOptions& options, const CudaSummary& summary, const BenchOutput& out) {
   out.print(
       "{} lanes of {}-byte records from {}, each written by one {}, to {}, {} drain threads\n",
       options.lanes, options.record_bytes, options.platform, options.one_thread ? "thread" : "warp",

@@ -20,7 +20,7 @@
 namespace tidemark::bench {
 namespace {
 
-struct Sample {
+struct DumpSample {
   double dump_bytes_per_s = 0, plain_bytes_per_s = 0;
   std::uint64_t bytes = 0, lost = 0, peak_bytes = 0, wrong = 0;
   double sync_ns = 0;
@@ -77,8 +77,8 @@ double sync_time_ns(const std::string& path) {
   return static_cast<double>(monotonic_ns() - begin_ns);
 }
 
-Expected<Sample> take_sample(const DumpBenchOptions& options, const std::string& scratch) {
-  Sample sample;
+Expected<DumpSample> take_sample(const DumpBenchOptions& options, const std::string& scratch) {
+  DumpSample sample;
   const std::string directory = scratch + "/run";
   TM_TRY(const auto ran,
          sample_run({"wide_tensors", "--case", options.case_name, "-p", options.platform,
@@ -107,19 +107,19 @@ Expected<Sample> take_sample(const DumpBenchOptions& options, const std::string&
 
 Expected<int> bench_dump(const DumpBenchOptions& options, const BenchOutput& out) {
   TM_TRY(const auto scratch, ScratchDirectory::create(options.directory));
-  std::vector<Sample> samples;
+  std::vector<DumpSample> samples;
   std::uint64_t lost = 0, wrong = 0;
   for (std::uint32_t round = 0; round < options.rounds; ++round) {
     TM_TRY(samples.emplace_back(), take_sample(options, scratch.path()));
     lost += samples.back().lost;
     wrong += samples.back().wrong;
   }
-  const double dump = median(samples, &Sample::dump_bytes_per_s);
-  const double plain = median(samples, &Sample::plain_bytes_per_s);
-  const double ratio = median(samples, &Sample::ratio);
-  const double sync_ms = median(samples, &Sample::sync_ns) / 1e6;
+  const double dump = median(samples, &DumpSample::dump_bytes_per_s);
+  const double plain = median(samples, &DumpSample::plain_bytes_per_s);
+  const double ratio = median(samples, &DumpSample::ratio);
+  const double sync_ms = median(samples, &DumpSample::sync_ns) / 1e6;
   const std::uint64_t bytes = samples.front().bytes;
-  const std::uint64_t peak = std::ranges::max(samples, {}, &Sample::peak_bytes).peak_bytes;
+  const std::uint64_t peak = std::ranges::max(samples, {}, &DumpSample::peak_bytes).peak_bytes;
   if (options.json) {
     print_json(out, "dump", [&](BenchFields& v) {
       v("bytes", bytes);

@@ -30,7 +30,7 @@ std::vector<Configuration> configurations() {
       {"dump stats", {"--dump-tensor=stats"}}};
 }
 
-struct Sample {
+struct OverheadSample {
   double device_ns = 0;
   double process_ns = 0;
   double ns_per_record = 0;
@@ -38,18 +38,18 @@ struct Sample {
   std::uint64_t lost = 0;
 };
 
-Expected<Sample> take_sample(const OverheadBenchOptions& options, const Configuration& config,
-                             const std::string& directory) {
+Expected<OverheadSample> take_sample(const OverheadBenchOptions& options,
+                                     const Configuration& config, const std::string& directory) {
   std::vector<std::string> args{options.workload, "-p", options.platform, "--no-check"};
   if (!options.case_name.empty()) args.insert(args.end(), {"--case", options.case_name});
   args.insert(args.end(), config.flags.begin(), config.flags.end());
   if (!config.syncs) args.emplace_back("--no-sync");
   TM_TRY(const auto ran, sample_run(args, directory));
-  return Sample{.device_ns = static_cast<double>(ran.report.device_ns),
-                .process_ns = ran.wall_ns,
-                .ns_per_record = ran.report.recorder.ns_per_record,
-                .records = ran.report.total().produced,
-                .lost = ran.lost()};
+  return OverheadSample{.device_ns = static_cast<double>(ran.report.device_ns),
+                        .process_ns = ran.wall_ns,
+                        .ns_per_record = ran.report.recorder.ns_per_record,
+                        .records = ran.report.total().produced,
+                        .lost = ran.lost()};
 }
 
 // What a configuration took: medians over the rounds, each beside the same round of the first one.
@@ -62,7 +62,8 @@ void fields(auto& v, const Row& row) {
   TM_FIELDS(v, row, streams, device_ms, ratio_device_time, ratio_process_time, records, lost);
 }
 
-Row make_row(const char* name, const std::vector<Sample>& samples, const std::vector<Sample>& off) {
+Row make_row(const char* name, const std::vector<OverheadSample>& samples,
+             const std::vector<OverheadSample>& off) {
   Row row{.streams = name, .records = samples.back().records};
   std::vector<double> device_ratios, process_ratios;
   for (std::size_t round = 0; round < samples.size(); ++round) {
@@ -70,7 +71,7 @@ Row make_row(const char* name, const std::vector<Sample>& samples, const std::ve
     process_ratios.push_back(samples[round].process_ns / off[round].process_ns);
     row.lost += samples[round].lost;
   }
-  row.device_ms = median(samples, &Sample::device_ns) / 1e6;
+  row.device_ms = median(samples, &OverheadSample::device_ns) / 1e6;
   row.ratio_device_time = median(device_ratios);
   row.ratio_process_time = median(process_ratios);
   return row;
@@ -110,7 +111,7 @@ Expected<int> bench_overhead(const OverheadBenchOptions& asked, const BenchOutpu
     options.case_name = "Case2";
   TM_TRY(const auto scratch, ScratchDirectory::create(options.directory));
   const auto all = configurations();
-  std::vector<std::vector<Sample>> samples(all.size());  // by configuration, then by round
+  std::vector<std::vector<OverheadSample>> samples(all.size());  // by configuration, then by round
   const auto take = [&](std::uint32_t round, std::size_t side) -> Expected<void> {
     out.progress(fmt::format("  round {} of {}: {}", round + 1, options.rounds, all[side].name));
     TM_TRY(samples[side].emplace_back(), take_sample(options, all[side], scratch.path() + "/run"));
@@ -121,8 +122,9 @@ Expected<int> bench_overhead(const OverheadBenchOptions& asked, const BenchOutpu
   std::vector<Row> rows;
   for (std::size_t i = 0; i < all.size(); ++i)
     rows.push_back(make_row(all[i].name, samples[i], samples[0]));
-  const double ns_per_record = median(samples.back(), &Sample::ns_per_record);
-  (options.json ? print_result : print_table)(options, rows, ns_per_record, out);
+  const double ns_per_record = median(samples.back(), &OverheadSample::ns_per_record);
+  options.json ? print_result(options, rows, ns_per_record, out)
+               : print_table(options, rows, ns_per_record, out);
   return 0;
 }
 

@@ -27,14 +27,14 @@ std::uint64_t look_on(const std::string& directory, std::uint32_t interval_ms,
   return looks;
 }
 
-struct Sample {
+struct TopSample {
   double records_per_s = 0;
   std::uint64_t looks = 0;
 };
 
-Expected<Sample> take_sample(const TopBenchOptions& options, const std::string& directory,
-                             bool watched) {
-  Sample sample;
+Expected<TopSample> take_sample(const TopBenchOptions& options, const std::string& directory,
+                                bool watched) {
+  TopSample sample;
   std::atomic<bool> over{false};
   std::thread watcher;
   if (watched)

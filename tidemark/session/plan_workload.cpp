@@ -12,7 +12,7 @@ namespace tidemark {
 namespace {
 
 template <class Value>
-std::span<const std::byte> bytes_of(const Value& value) {
+std::span<const std::byte> object_bytes(const Value& value) {
   return std::as_bytes(std::span(&value, 1));
 }
 
@@ -43,7 +43,7 @@ Expected<void> read_back(const DeviceMemory& memory, const RuntimeLayout& layout
 Expected<void> upload_entry(DeviceMemory& memory, const RuntimeLayout& layout,
                             const EntryData& data) {
   const EntryArgs args = data.args(layout.entry_offset);
-  TM_TRY_DO(memory.write(offsetof(RuntimeControl, entry), bytes_of(args)));
+  TM_TRY_DO(memory.write(offsetof(RuntimeControl, entry), object_bytes(args)));
   for (std::size_t i = 0; i < data.buffers().size(); ++i)
     TM_TRY_DO(memory.write(args.tensors[i].buffer, data.buffers()[i].bytes));
   return {};
