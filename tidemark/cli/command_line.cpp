@@ -45,6 +45,18 @@ CLI::Option* add_flag(CLI::App& app, const Flag& flag) {
       flag.value);
 }
 
+// What a flag takes, for its line of help: the parser's own words differ between its versions.
+std::string value_text(const CLI::Option& option) {
+  std::string text = option.get_type_name();
+  if (const std::string value = option.get_default_str(); !value.empty()) text += "=" + value;
+  if (option.get_expected_max() == CLI::detail::expected_max_vector_size)
+    text += " ...";
+  else if (option.get_expected_min() > 1)
+    text += fmt::format(" x {}", option.get_expected_min());
+  if (option.get_required()) text += " REQUIRED";
+  return text;
+}
+
 void add_flags(CLI::App& app, const Command& command) {
   for (const Flag& flag : command.flags) {
     CLI::Option* option = add_flag(app, flag);
@@ -63,6 +75,10 @@ void add_flags(CLI::App& app, const Command& command) {
     if (rules.check) option->check(rules.check);
     if (!rules.type_name.empty()) option->type_name(rules.type_name);
     if (rules.shows_default) option->capture_default_str();
+    if (option->get_items_expected_min() > 0)
+      option->option_text(value_text(*option));
+    else
+      option->default_str("");  // may be given bare
   }
 }
 
