@@ -31,7 +31,7 @@ function(tidemark_fuzzer source)
   file(GLOB corpus_files CONFIGURE_DEPENDS "${corpus}/*")
   list(LENGTH corpus_files file_count)
   add_test(NAME fuzz.${name}_replays_its_corpus COMMAND ${name} "${corpus}" ${file_count} 8)
-  set_tests_properties(fuzz.${name}_replays_its_corpus PROPERTIES LABELS fuzz TIMEOUT 300)
+  set_tests_properties(fuzz.${name}_replays_its_corpus PROPERTIES LABELS fuzz TIMEOUT ${TIDEMARK_TEST_LIMIT_S})
 endfunction()
 
 foreach(fuzz_source IN LISTS fuzz_sources)
