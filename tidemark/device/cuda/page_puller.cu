@@ -4,7 +4,7 @@
 
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/device/cuda/page_puller.cuh"
-#include "tidemark/transport/open_page.h"
+#include "tidemark/device/cuda/rescued_page.h"
 
 namespace tidemark {
 namespace {
@@ -236,39 +236,13 @@ bool PagePuller::rescue_batch(std::span<const PageIndex> pages) {
         !copy(pages[i], &staging_.after[i], sizeof(std::uint64_t)))
       return false;
   if (!check_(cudaStreamSynchronize(stream_), "cudaStreamSynchronize after a rescue")) return false;
-  for (std::size_t i = 0; i < pages.size(); ++i) put_page(pages[i], i);
+  for (std::size_t i = 0; i < pages.size(); ++i)
+    put_rescued_page(region_, pages[i],
+                     {.sequence_before = staging_.before[i],
+                      .first = staging_.first + i * page_bytes,
+                      .second = staging_.second + i * page_bytes,
+                      .sequence_after = staging_.after[i]});
   return true;
-}
-
-// Into the region as a producer would: empty first, the sequence last.
-void PagePuller::put_page(PageIndex page, std::size_t slot) {
-  const std::size_t page_bytes = region_.layout().shape.page_bytes;
-  const unsigned char* first = staging_.first + slot * page_bytes;
-  unsigned char* second = staging_.second + slot * page_bytes;
-  PageHeaderImage header;
-  std::memcpy(&header, first, sizeof(header));
-  auto* words = reinterpret_cast<SharedWord<std::uint64_t>*>(region_.page_base(page));
-  words[0].store_release(0);  // alone: all stores below are releases, so they come after it
-  const std::uint64_t sequence = staging_.before[slot];
-  if (sequence == 0 || staging_.after[slot] != sequence || header.sequence != sequence) return;
-  const std::span payload(second + kPageHeaderBytes, page_bytes - kPageHeaderBytes);
-  // What was sealed before the second copy is whole in it. An open page is open as of the first.
-  if (header.record_count == kPageOpen)
-    settle_open_page(header, first + kPageHeaderBytes, payload);
-  else
-    std::memcpy(&header, second, sizeof(header));
-  header.landed = sequence;
-  auto* quanta = reinterpret_cast<SharedQuantum*>(region_.payload(page));
-  for (std::size_t at = 0; at < payload.size(); at += kQuantumBytes) {
-    std::uint64_t quantum[2];
-    std::memcpy(quantum, payload.data() + at, sizeof(quantum));
-    quanta[at / kQuantumBytes].store(quantum[0], quantum[1]);
-  }
-  std::uint64_t image[kPageHeaderBytes / 8];
-  std::memcpy(image, &header, sizeof(image));
-  // [page emptied]
-  for (std::uint32_t i = 1; i < kPageHeaderBytes / 8; ++i) words[i].store_release(image[i]);
-  words[0].store_release(sequence);  // [page reopened]
 }
 
 // What is published when this begins. A kernel that goes on publishes more; nobody waits for that.

@@ -67,7 +67,6 @@ class PagePuller {
   bool pull_published();
   [[nodiscard]] std::vector<PageIndex> unpublished_pages() const;
   bool rescue_batch(std::span<const PageIndex> pages);
-  void put_page(PageIndex page, std::size_t slot);
   bool start_copies(const std::vector<PageIndex>& pages);
   bool take_off();
 
