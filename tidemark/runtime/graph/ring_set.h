@@ -125,6 +125,7 @@ class RingSet {
     bool taken = false;
     for (std::uint32_t round = 0;; ++round) {
       reclaim_all();
+      if (request.resource == Resource::kTensorMap) give_up_complete();
       taken = try_take();
       if (taken || latch_.set()) break;
       if (nothing_will_be_freed(request)) {
@@ -226,12 +227,38 @@ class RingSet {
     if (window.live_count() == 0) return true;
     return scope_is_open(memory_.slot(ref_of(index, window.tail())));
   }
-  TM_DEVICE bool nothing_will_be_freed(const SpaceRequest& request) const {
+  // Only what is proven: a slow kernel is no deadlock.
+  TM_DEVICE bool nothing_will_be_freed(const SpaceRequest& request) {
     if (!memory_.config().reclaims()) return true;
-    if (request.resource != Resource::kTensorMap) return tail_is_stuck(request.ring);
-    for (std::uint32_t index = 0; index < kRingCount; ++index)
-      if (!tail_is_stuck(index)) return false;
-    return true;
+    switch (request.resource) {
+      // The wait ends at the latest when the producer completes, and every submitted task can.
+      case Resource::kDepPool:
+        return false;
+      // Every other task completes, and then its entries are given up.
+      case Resource::kTensorMap:
+        return map_.live_count() == entries_of(TaskId{request.task_id});
+      default:
+        return tail_is_stuck(request.ring);
+    }
+  }
+  TM_DEVICE std::uint32_t entries_of(TaskId task) {
+    std::uint32_t count = 0;
+    for (std::uint32_t link = memory_.slot(ref_of(task.ring(), task.local())).map_first;
+         link != TensorMap::kNone; link = map_.entry(link).next_of_task)
+      ++count;
+    return count;
+  }
+  // Entries of complete tasks whose scopes are open serve only the telling of edges: they make room
+  // for those that somebody must wait for. The tasks of one ring at a time.
+  TM_DEVICE void give_up_complete() {
+    for (std::uint32_t index = 0; index < kRingCount && !map_.has_room(); ++index) {
+      const TaskWindow& window = rings_[index].window;
+      for (std::uint64_t number = window.tail(); number < window.head(); ++number) {
+        TaskSlot& slot = memory_.slot(ref_of(index, number));
+        if (slot.map_first == TensorMap::kNone || !is_complete(ref_of(index, number))) continue;
+        while (slot.map_first != TensorMap::kNone) drop_entry(slot.map_first);
+      }
+    }
   }
 
   TM_DEVICE ErrorDetails deadlock(const SpaceRequest& request) {
