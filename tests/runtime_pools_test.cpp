@@ -39,7 +39,8 @@ TEST(RuntimePools, OneTaskWaitsForTwoHundredProducers) {
     shut_gates();
     ManyProducers::gate_first = gate_first;
     WorkloadSetup setup = small_setup();
-    // Exactly what it needs: an entry per unfinished producer, and one per producer beyond 64.
+    // Exactly what it needs: an entry per unfinished producer, and one per producer beyond the
+    // slot's.
     setup.config.rings[0].dep_pool = gate_first ? 200 : 200 - kFaninInline;
     SimMachine<ManyProducers> sim(setup);
     sim.run();
@@ -69,7 +70,8 @@ TEST(RuntimePools, ADependencyPoolThatIsTooSmallIsToldWhereThatIsProven) {
   setup.config.rings[0].dep_pool = 200 - kFaninInline - 1;
   SimMachine<ManyProducers> fanin(setup);
   fanin.run();
-  expect_error(fanin.status(), ErrorCode::kDepPoolOverflow, Resource::kFanin, 0, 135, 135);
+  expect_error(fanin.status(), ErrorCode::kDepPoolOverflow, Resource::kFanin, 0,
+               200 - kFaninInline - 1, 200 - kFaninInline - 1);
   expect_all_left(fanin.status(), setup.config);
 }
 
@@ -156,6 +158,115 @@ TEST(RuntimePools, AFullTensorMapIsToldWhenNothingCanLeaveIt) {
   full.run();
   expect_error(full.status(), ErrorCode::kTensormapOverflow, Resource::kTensorMap, 0, 16, 16);
   expect_all_left(full.status(), setup.config);
+}
+
+// Tasks of one scope, or of scopes of their own, with as many arguments as the test says.
+struct ManyArguments : SmallWorkload {
+  struct Look {
+    static constexpr KernelInfo kInfo{
+        .name = "look",
+        .core = CoreType::kAiv,
+        .args = {inout("sum", DType::kInt64), in("a", DType::kInt64), in("b", DType::kInt64),
+                 in("c", DType::kInt64), scalar("n", DType::kInt64)}};
+    template <class Block>
+    static void run(Block&, const TaskArgs& args) {
+      for (std::uint32_t i = 1; i < 4; ++i)
+        args.tensor<std::int64_t>(0)[0] += args.tensor<std::int64_t>(i)[0];
+      args.tensor<std::int64_t>(0)[0] += args.scalar<std::int64_t>(0);
+    }
+  };
+  // Four tensors and a scalar.
+  static constexpr std::uint64_t kBytes = round_up(4 * sizeof(StoredTensor) + 16, 64);
+  using Kernels = KernelList<Look>;
+  static inline std::uint64_t tasks = 0;
+  static inline bool own_scopes = false;
+  static void prepare(const WorkloadSetup&, EntryData& data) {
+    data.add<std::int64_t>({1, {4}}, [](std::uint64_t i) { return i == 0 ? 0 : 1; });
+  }
+  template <class Orch>
+  static void orchestrate(Orch& orch, const EntryArgs& entry) {
+    Scope root(orch, kScopeSite);
+    const TensorRef all = entry.tensor(0);
+    for (std::uint64_t i = 0; i < tasks; ++i) {
+      Args args;
+      for (std::uint64_t j = 0; j < 4; ++j)
+        j == 0 ? args.inout(all.slice(0, j, 1)) : args.in(all.slice(0, j, 1));
+      args.scalar(static_cast<std::int64_t>(i));
+      if (own_scopes) {
+        Scope inner(orch);
+        orch.template submit<Look>(args, kSubmitSite);
+      } else {
+        orch.template submit<Look>(args, kSubmitSite);
+      }
+    }
+  }
+};
+
+TEST(RuntimePools, ArgumentsAreAResourceLikeTheOthers) {
+  constexpr std::uint64_t kRoom = kArgsBytesMin / ManyArguments::kBytes;
+  WorkloadSetup setup = small_setup();
+  for (RingSizes& ring : setup.config.rings) ring.args_bytes = kArgsBytesMin;
+  ManyArguments::own_scopes = false;
+  ManyArguments::tasks = kRoom;
+  SimMachine<ManyArguments> fits(setup);
+  fits.run();
+  EXPECT_EQ(to_text(fits.error()), "NONE");
+  EXPECT_TRUE(fits.all_returned());
+  ManyArguments::tasks = kRoom + 1;
+  SimMachine<ManyArguments> full(setup);
+  full.run();
+  expect_error(full.status(), ErrorCode::kHeapRingDeadlock, Resource::kArguments, 0,
+               kRoom * ManyArguments::kBytes, kArgsBytesMin);
+  EXPECT_EQ(full.status().error.requested.load_relaxed(), 4 * sizeof(StoredTensor) + 16);
+  expect_all_left(full.status(), setup.config);
+  // What a closed scope gives back is used again, also around the end of the memory.
+  ManyArguments::own_scopes = true;
+  ManyArguments::tasks = 40 * kRoom;
+  SimMachine<ManyArguments> laps(setup);
+  laps.run();
+  EXPECT_EQ(to_text(laps.error()), "NONE");
+  EXPECT_TRUE(laps.all_returned());
+  const auto n = static_cast<std::int64_t>(ManyArguments::tasks);
+  EXPECT_EQ(laps.data().values<std::int64_t>(0)[0], 3 * n + n * (n - 1) / 2);
+}
+
+// The numbers of a ring's tasks pass 2^32, where the low bits of their ids begin anew.
+struct ManyDays : SmallWorkload {
+  using Kernels = KernelList<Fill, AddOne>;
+  static constexpr std::uint64_t kFirst = (std::uint64_t{5} << 32) - 30;
+  static void prepare(const WorkloadSetup&, EntryData& data) {
+    data.add<std::int64_t>({1, {1}}, [](std::uint64_t) { return 0; });
+  }
+  template <class Orch>
+  static void orchestrate(Orch& orch, const EntryArgs& entry) {
+    for (std::uint32_t ring = 0; ring < 2; ++ring) orch.rings().ring(ring).window.start_at(kFirst);
+    Scope root(orch);
+    for (std::int64_t i = 0; i < 50; ++i) {
+      Scope inner(orch);
+      const auto made = orch.template submit<Fill>(Args().out({1, {4}}, DType::kInt64).scalar(i));
+      orch.template submit<AddOne>(Args().inout(made.output(0)));
+      EXPECT_EQ(orch.template value<std::int64_t>(made.output(0), 3), i + 1);
+      orch.template submit<AddOne>(Args().inout(entry.tensor(0)).after(made));
+    }
+  }
+};
+
+TEST(RuntimePools, TaskIdsDoNotRepeatWhenTheirLowBitsDo) {
+  WorkloadSetup setup = small_setup(2);
+  setup.config.rings[1].task_window = 16;
+  SimMachine<ManyDays> sim(setup);
+  sim.run();
+  EXPECT_EQ(to_text(sim.error()), "NONE");
+  EXPECT_EQ(sim.data().values<std::int64_t>(0)[0], 50);
+  const auto& tasks = sim.watch().tasks;
+  ASSERT_EQ(tasks.size(), 150u);
+  for (std::uint64_t i = 0; i < tasks.size(); ++i) {
+    EXPECT_EQ(tasks[i].ring(), 1u);
+    EXPECT_EQ(tasks[i].lap() << 32 | tasks[i].local(), ManyDays::kFirst + i);
+  }
+  EXPECT_EQ(tasks[29].lap(), 4u);
+  EXPECT_EQ(tasks[30].lap(), 5u);
+  EXPECT_EQ(sim.watch().reclaimed_tasks.size(), 150u);
 }
 
 // One task that writes more tensors in place than the map has entries.

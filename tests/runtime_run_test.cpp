@@ -187,7 +187,7 @@ TEST_F(RuntimeRun, SizesComeFromTheEnvironmentUnlessAFlagSaysOtherwise) {
   EXPECT_EQ(outcome("scope_deadlock", "PTO2_RING_TASK_WINDOW=32768").exit_code, 0);
   EXPECT_EQ(outcome("scope_deadlock --ring-task-window 32768", small).exit_code, 0);
   EXPECT_EQ(outcome("heap_deadlock", "PTO2_RING_HEAP=536870912").exit_code, 0);
-  EXPECT_EQ(outcome("dep_pool_overflow", "PTO2_RING_DEP_POOL=24000").exit_code, 0);
+  EXPECT_EQ(outcome("dep_pool_overflow", "PTO2_RING_DEP_POOL=30000").exit_code, 0);
 }
 
 }  // namespace

@@ -98,8 +98,15 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
              .kernel = "set_tensor_info_to_task",
              .text = to_text(infos[i].tensor.slip == ViewSlip::kNone ? ViewSlip::kBeyondBuffer
                                                                      : infos[i].tensor.slip)});
-    slot.info_offset = memory_.layout().rings[task.id.ring()].args_offset +
-                       ring.args.take(count * sizeof(StoredTensor));
+    ArgRing::Allocation space;
+    if (!rings_.take_bytes({.resource = Resource::kArguments,
+                            .ring = task.id.ring(),
+                            .task_id = task.id.value,
+                            .kernel = "set_tensor_info_to_task",
+                            .submit = site},
+                           count * sizeof(StoredTensor), ring.args, space))
+      return;
+    slot.info_offset = memory_.layout().rings[task.id.ring()].args_offset + space.offset;
     slot.info_count = static_cast<std::uint16_t>(count);
     auto* stored = memory_.template at<StoredTensor>(slot.info_offset);
     for (std::uint32_t i = 0; i < count; ++i)

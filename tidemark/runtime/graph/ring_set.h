@@ -19,25 +19,6 @@
 
 namespace tidemark {
 
-// The arguments of the live tasks. Large enough for all slots, so it is never full.
-class ArgRing {
- public:
-  TM_DEVICE explicit ArgRing(std::uint64_t bytes) : bytes_(bytes) {}
-  // The offset of `bytes` in a row.
-  TM_DEVICE std::uint64_t take(std::uint64_t bytes) {
-    const std::uint64_t left = bytes_ - head_ % bytes_;
-    if (left < bytes) head_ += left;
-    const std::uint64_t offset = head_ % bytes_;
-    head_ += round_up(bytes, 64);
-    return offset;
-  }
-  TM_DEVICE std::uint64_t head() const { return head_; }
-
- private:
-  std::uint64_t bytes_;
-  std::uint64_t head_ = 0;
-};
-
 struct Ring {
   TM_DEVICE Ring(const RingSizes& sizes, const RingLayout& layout)
       : window(sizes.task_window),
@@ -139,6 +120,30 @@ class RingSet {
     return taken;
   }
 
+  // Memory for `bytes` in a row. False: the run is ending.
+  template <std::uint64_t kAlign>
+  TM_DEVICE bool take_bytes(SpaceRequest request, std::uint64_t bytes, ByteRing<kAlign>& ring,
+                            typename ByteRing<kAlign>::Allocation& taken) {
+    using Answer = typename ByteRing<kAlign>::Answer;
+    request.requested = bytes;
+    if (bytes > ring.capacity()) {
+      latch_.latch({.code = ErrorCode::kRequestTooLarge,
+                    .resource = request.resource,
+                    .ring = request.ring,
+                    .capacity = ring.capacity(),
+                    .requested = bytes,
+                    .task_id = request.task_id,
+                    .scope = scopes_.site(),
+                    .submit = request.submit,
+                    .kernel = request.kernel});
+      return false;
+    }
+    return wait_for(request, [&] {
+      taken = ring.allocate(bytes);
+      return taken.answer == Answer::kAllocated;
+    });
+  }
+
   // Everything that writes the view is complete.
   TM_DEVICE bool is_written(const TensorRef& ref) {
     const TaskId owner{ref.owner};
@@ -165,6 +170,8 @@ class RingSet {
     shown.dep_tail.store_relaxed(ring.deps.tail());
     shown.fanin_head.store_relaxed(ring.fanin.head());
     shown.fanin_tail.store_relaxed(ring.fanin.tail());
+    shown.args_head.store_relaxed(ring.args.head());
+    shown.args_tail.store_relaxed(ring.args.tail());
   }
 
   TM_DEVICE SlotRef ref_of(std::uint32_t ring, std::uint64_t number) const {
@@ -194,6 +201,7 @@ class RingSet {
     if (slot.buffer_entries > 0) forget_buffers(slot);
     // Below the tail: the task took no memory, and the ring has started anew since.
     if (slot.heap_mark > ring.heap.tail()) ring.heap.free_up_to(slot.heap_mark);
+    if (slot.args_mark > ring.args.tail()) ring.args.free_up_to(slot.args_mark);
     ring.deps.free_up_to(slot.dep_mark);
     ring.fanin.free_up_to(slot.fanin_mark);
   }
@@ -282,6 +290,11 @@ class RingSet {
         details.code = ErrorCode::kHeapRingDeadlock;
         details.used = ring.heap.used_bytes();
         details.capacity = ring.heap.capacity();
+        break;
+      case Resource::kArguments:
+        details.code = ErrorCode::kHeapRingDeadlock;
+        details.used = ring.args.used_bytes();
+        details.capacity = ring.args.capacity();
         break;
       case Resource::kDepPool:
         details.code = ErrorCode::kDepPoolOverflow;

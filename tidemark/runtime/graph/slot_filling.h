@@ -66,7 +66,7 @@ TM_DEVICE inline void store_args(const RuntimeMemory& memory, const TaskSlot& sl
 TM_DEVICE inline void fill_slot(const RuntimeMemory& memory, TaskSlot& slot, Args& args,
                                 const TaskPlan& plan, const TaskPlace& place) {
   const RingLayout& ring = memory.layout().rings[place.ring];
-  slot.id = TaskId::make(place.ring, static_cast<std::uint32_t>(place.number));
+  slot.id = TaskId::make(place.ring, place.number);
   slot.block_count = args.block_count();
   slot.shape = plan.shape;
   slot.sync_start = args.sync_start() ? 1 : 0;

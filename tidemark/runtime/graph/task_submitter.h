@@ -123,22 +123,21 @@ class TaskSubmitter {
     watch_.submit_begins();
     const std::uint32_t ring_index = scopes_.ring();
     Ring& ring = rings_.ring(ring_index);
-    const SpaceRequest request{
-        .ring = ring_index,
-        .task_id = TaskId::make(ring_index, static_cast<std::uint32_t>(ring.window.head())).value,
-        .kernel = task.name,
-        .submit = task.site};
+    const SpaceRequest request{.ring = ring_index,
+                               .task_id = TaskId::make(ring_index, ring.window.head()).value,
+                               .kernel = task.name,
+                               .submit = task.site};
     rings_.reclaim(ring_index);
-    HeapRing::Allocation heap;
-    if (!take_space(args, request, ring, heap)) return {};
+    TaskSpace space;
+    if (!take_space(args, request, ring, space)) return {};
     const SlotRef ref = rings_.ref_of(ring_index, ring.window.push());
     watch_.took(Resource::kTaskWindow, ring_index, ring.window.live_count());
     TaskSlot& slot = memory_.slot(ref);
     fill_slot(memory_, slot, args, task,
               {.ring = ring_index,
                .number = ring.window.head() - 1,
-               .args_offset = ring.args.take(args_bytes(args)),
-               .heap_offset = heap.offset,
+               .args_offset = space.args.offset,
+               .heap_offset = space.heap.offset,
                .scope = scopes_.mark()});
     slot.submit_file = rings_.file_number(task.site.file);
     ++scopes_.current().task_count;
@@ -147,6 +146,7 @@ class TaskSubmitter {
     rings_.line().task(slot.id.value);
     if (!connect(ref, args, request)) return {};
     slot.heap_mark = ring.heap.head();
+    slot.args_mark = ring.args.head();
     slot.dep_mark = ring.deps.head();
     slot.fanin_mark = ring.fanin.head();
     rings_.tell(ring_index);
@@ -166,11 +166,16 @@ class TaskSubmitter {
     return result;
   }
 
-  // A slot and memory for the outputs, in one piece.
-  TM_DEVICE bool take_space(Args& args, SpaceRequest request, Ring& ring,
-                            HeapRing::Allocation& heap) {
+  struct TaskSpace {
+    ArgRing::Allocation args;
+    HeapRing::Allocation heap;
+  };
+  // A slot, and memory for arguments and outputs, each in one piece.
+  TM_DEVICE bool take_space(Args& args, SpaceRequest request, Ring& ring, TaskSpace& space) {
     request.resource = Resource::kTaskWindow;
     if (!rings_.wait_for(request, [&] { return !ring.window.full(); })) return false;
+    request.resource = Resource::kArguments;
+    if (!rings_.take_bytes(request, args_bytes(args), ring.args, space.args)) return false;
     std::uint64_t bytes = 0;
     bool outputs = false;
     for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
@@ -180,22 +185,7 @@ class TaskSubmitter {
     }
     if (!outputs) return true;
     request.resource = Resource::kHeap;
-    request.requested = bytes;
-    if (bytes > ring.heap.capacity()) {
-      refuse({.code = ErrorCode::kRequestTooLarge,
-              .resource = Resource::kHeap,
-              .ring = request.ring,
-              .capacity = ring.heap.capacity(),
-              .requested = bytes,
-              .task_id = request.task_id,
-              .submit = request.submit,
-              .kernel = request.kernel});
-      return false;
-    }
-    const bool taken = rings_.wait_for(request, [&] {
-      heap = ring.heap.allocate(bytes);
-      return heap.answer == HeapRing::Answer::kAllocated;
-    });
+    const bool taken = rings_.take_bytes(request, bytes, ring.heap, space.heap);
     if (taken) watch_.took(Resource::kHeap, request.ring, ring.heap.used_bytes(), bytes);
     return taken;
   }
