@@ -107,10 +107,10 @@ TEST(RuntimeLayout, SlotsAndSpillsAreFoundWhereTheyStand) {
             memory.base() + layout.rings[3].slots_offset + 7 * sizeof(TaskSlot));
   slot.id = TaskId::make(3, 7);
   slot.fanin_spill = 8;
-  EXPECT_EQ(&memory.fanin(slot, 63), &slot.fanin[63]);
-  EXPECT_EQ(&memory.fanin(slot, 64), &memory.fanin_spill(3, 8));
-  EXPECT_EQ(&memory.fanin(slot, 65), &memory.fanin_spill(3, 9));
-  EXPECT_EQ(&memory.fanin(slot, 66), &memory.fanin_spill(3, 0)) << "around the end";
+  EXPECT_EQ(&memory.fanin(slot, kFaninInline - 1), &slot.fanin[kFaninInline - 1]);
+  EXPECT_EQ(&memory.fanin(slot, kFaninInline), &memory.fanin_spill(3, 8));
+  EXPECT_EQ(&memory.fanin(slot, kFaninInline + 1), &memory.fanin_spill(3, 9));
+  EXPECT_EQ(&memory.fanin(slot, kFaninInline + 2), &memory.fanin_spill(3, 0)) << "around the end";
 }
 
 }  // namespace
