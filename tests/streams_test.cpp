@@ -65,7 +65,7 @@ TEST_F(Streams, CapacityErrorsNameTheirCulprit) {
   for (const Fault& fault : {Fault{"scope_deadlock", "task window", "--ring-task-window"},
                              Fault{"heap_deadlock", "heap", "--ring-heap"},
                              Fault{"flow_control_deadlock", "task window", "--ring-task-window"},
-                             Fault{"dep_pool_overflow", "dependency pool", "--ring-dep-pool"},
+                             Fault{"dep_pool_overflow", "fanin", "--ring-dep-pool"},
                              Fault{"tensormap_overflow", "tensor map", "--tensormap-pool"}})
     for (const char* platform : {"sim", "a5sim"}) {
       SCOPED_TRACE(std::string(fault.workload) + " on " + platform);

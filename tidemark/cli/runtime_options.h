@@ -17,6 +17,7 @@ struct RuntimeOptions {
   std::string runtime{kBuilds[0].name};
   std::string task_window;  // one value or four, comma separated; empty: the environment's
   std::string heap;
+  std::string args;
   std::string dep_pool;
   std::optional<std::uint32_t> tensormap_pool;
   bool track_war = false;

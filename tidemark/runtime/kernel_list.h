@@ -42,6 +42,13 @@ struct KernelList {
     return info;
   }
 
+  TM_DEVICE static const char* name(std::uint16_t number) {
+    const char* name = "";
+    std::uint16_t at = 0;
+    ((at++ == number ? static_cast<void>(name = Kernels::kInfo.name) : static_cast<void>(0)), ...);
+    return name;
+  }
+
   template <class B>
   TM_DEVICE static void run(std::uint16_t number, B& block, const TaskArgs& args) {
     std::uint16_t at = 0;

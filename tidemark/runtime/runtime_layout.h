@@ -91,10 +91,7 @@ TM_DEVICE constexpr RuntimeLayout lay_out(const RuntimeConfig& config) {
     const RingSizes& sizes = config.rings[i];
     RingLayout& ring = layout.rings[i];
     ring.slots_offset = take(std::uint64_t{sizes.task_window} * sizeof(TaskSlot));
-    // Never what a task waits for: as large as all slots with all arguments, and one more for the
-    // end that is skipped. Untouched memory costs nothing.
-    ring.args_bytes = (std::uint64_t{sizes.task_window} + 1) * kArgsBytesMax *
-                      (config.build == BuildKind::kHostBuild ? 2 : 1);  // with what words mean
+    ring.args_bytes = args_bytes_of(sizes);
     ring.args_offset = take(ring.args_bytes);
     ring.deps_offset = take(std::uint64_t{sizes.dep_pool} * sizeof(DepEntry));
     ring.fanin_offset = take(std::uint64_t{sizes.dep_pool} * sizeof(std::uint32_t));

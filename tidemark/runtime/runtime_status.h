@@ -72,6 +72,7 @@ struct RingStatusOf {
   Word<std::uint64_t> heap_head, heap_tail;  // bytes
   Word<std::uint64_t> dep_head, dep_tail;
   Word<std::uint64_t> fanin_head, fanin_tail;
+  Word<std::uint64_t> args_head, args_tail;  // bytes
 };
 using RingStatus = RingStatusOf<SharedWord>;
 

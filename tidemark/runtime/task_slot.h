@@ -15,7 +15,7 @@
 
 namespace tidemark {
 
-inline constexpr std::uint32_t kFaninInline = 64;
+inline constexpr std::uint32_t kFaninInline = 32;
 
 // A slot by its ring and place: 2 + 29 bits. In a fanin list the top bit says whether the consumer
 // uses memory of the producer.
@@ -56,7 +56,7 @@ struct alignas(64) TaskSlot {
   std::uint8_t raw_words;  // its arguments are words; what they mean only the program knows
 
   // Orchestrator only.
-  std::uint64_t heap_mark, dep_mark, fanin_mark;  // heads after this task
+  std::uint64_t heap_mark, args_mark, dep_mark, fanin_mark;  // heads after this task
   std::uint64_t seen_by;      // the submit that has this task among its producers
   std::uint64_t waited_by;    // the submit that waits for it
   std::uint32_t fanin_place;  // in the list of that submit

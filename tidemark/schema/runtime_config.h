@@ -17,7 +17,17 @@ struct RingSizes {
   std::uint32_t task_window = 16384;  // slots, power of two
   std::uint32_t dep_pool = 16384;     // entries; as many fanin entries
   std::uint64_t heap_bytes = 256ull << 20;
+  std::uint64_t args_bytes = 0;  // for the arguments of live tasks; 0: as args_bytes_of says
 };
+inline constexpr std::uint64_t kArgsBytesPerSlot = 1024;
+inline constexpr std::uint64_t kArgsBytesDefault = 16ull << 20;
+inline constexpr std::uint64_t kArgsBytesMin = 16 * 1024;
+inline constexpr std::uint64_t kArgsBytesMost = 1ull << 40;
+TM_DEVICE constexpr std::uint64_t args_bytes_of(const RingSizes& ring) {
+  if (ring.args_bytes != 0) return ring.args_bytes;
+  const std::uint64_t bytes = ring.task_window * kArgsBytesPerSlot;
+  return bytes < kArgsBytesDefault ? kArgsBytesDefault : bytes;
+}
 
 struct RuntimeConfig {
   BuildKind build = BuildKind::kTensorMap;

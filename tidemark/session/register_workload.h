@@ -21,7 +21,8 @@ void run_on_sim(DeviceContext& context) {
   auto config = context.args<RuntimeConfig>();
   config.task_timeout_ticks =
       context.region().header().identity.ticks_per_second / 1000 * config.task_timeout_ms;
-  const RuntimeMemory memory(context.memory(), lay_out(config));
+  const RuntimeLayout layout = lay_out(config);
+  const RuntimeMemory memory(context.memory(), layout);
   const RegionView* region = config.streams.any() ? &context.region() : nullptr;
   RecordingWatch<Env> watch(config.build == BuildKind::kHostBuild ? nullptr : region, config,
                             &unit_lines(context.status())->recorder);

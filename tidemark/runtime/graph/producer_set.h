@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "tidemark/runtime/graph/graph_watch.h"
+#include "tidemark/runtime/graph/late_edges.h"
 #include "tidemark/runtime/graph/ring_set.h"
 #include "tidemark/runtime/graph/submit_args.h"
 #include "tidemark/runtime/tensor/overlap.h"
@@ -56,19 +57,9 @@ class ProducerSet {
     tell_complete(task.id, edge);
     return true;
   }
-  // An edge between two tasks that are in the graph already.
+  // An edge between two tasks that are in the graph already: see LateEdges.
   TM_DEVICE bool add_late(const TaskHandle& task) {
-    const SlotRef producer = slot_of(task.id);
-    TaskSlot& slot = memory_.slot(producer);
-    // alone: the entries are of this thread; a closed list is looked at again by wire()
-    for (std::uint32_t link = slot.waiters.load_acquire();
-         link != kNoEntry && link != kListClosed;) {
-      const DepEntry& entry = memory_.dep(SlotRef{link}.ring(), SlotRef{link}.place());
-      if (entry.consumer == consumer_.value) return true;
-      link = entry.next;
-    }
-    watch_.edge({.producer = task.id, .consumer = slot_.id});
-    return wire(producer);
+    return wire(slot_of(task.id), LateEdges<Env, Watch>::kLateBit);
   }
   TM_DEVICE bool add_overlapping(const TensorView& view, Access access, std::uint32_t arg) {
     TensorMap& map = rings_.map();
@@ -158,7 +149,7 @@ class ProducerSet {
   }
 
   // Puts the consumer on the producer's list, unless that is complete.
-  TM_DEVICE bool wire(SlotRef producer) {
+  TM_DEVICE bool wire(SlotRef producer, std::uint32_t late_bit = 0) {
     TaskSlot& slot = memory_.slot(producer);
     if (slot.waiters.load_acquire() == kListClosed) return true;  // pairs with [list closed]
     Ring& ring = rings_.ring(slot_.id.ring());
@@ -174,7 +165,7 @@ class ProducerSet {
     const std::uint32_t place = ring.deps.push();
     watch_.took(Resource::kDepPool, slot_.id.ring(), ring.deps.used());
     DepEntry& entry = memory_.dep(slot_.id.ring(), place);
-    entry.consumer = consumer_.value;
+    entry.consumer = consumer_.value | late_bit;
     slot_.pending.add_acq_rel(1);                      // alone: goes out with [waiter linked]
     std::uint32_t head = slot.waiters.load_acquire();  // pairs with [list closed]
     while (head != kListClosed) {

@@ -6,6 +6,7 @@
 
 #include "tidemark/record/recorder.h"
 #include "tidemark/runtime/dump/tensor_dumper.h"
+#include "tidemark/runtime/error_latch.h"
 #include "tidemark/runtime/kernel_list.h"
 #include "tidemark/runtime/runtime_memory.h"
 #include "tidemark/runtime/units/unit_line.h"
@@ -20,6 +21,7 @@ class Worker {
   TM_DEVICE Worker(const RuntimeMemory& memory, RuntimeStatus* status, std::uint32_t core,
                    std::uint32_t scheduler, const RegionView* region = nullptr)
       : memory_(memory),
+        status_(status),
         mailbox_(memory.mailbox(core)),
         bell_(memory.scheduler_bell(scheduler)),
         line_(status, memory.config().units().core(core)),
@@ -76,6 +78,7 @@ class Worker {
       line_.enter(UnitState::kBusy, start_ticks);
     }
     Kernels::run(dispatch.kernel, block, args);
+    if (args.first_slip() != 0) tell_slip(slot, dispatch.kernel, args.first_slip() - 1);
     const std::uint64_t end_ticks = spans_.enabled() ? Env::now_ticks() : 0;
     if (dumper_.enabled()) {
       line_.enter(UnitState::kCopying, Env::now_ticks());
@@ -90,7 +93,18 @@ class Worker {
                     .core = static_cast<std::uint16_t>(core_)});
   }
 
+  // The kernel asked for an argument that its task does not have.
+  TM_DEVICE void tell_slip(const TaskSlot& slot, std::uint16_t kernel, std::uint32_t arg) {
+    ErrorDetails details{.code = ErrorCode::kInvalidArgs, .arg = arg, .task_id = slot.id.value};
+    details.kernel = Kernels::name(kernel);
+    details.text = "the kernel takes an argument that the task has not, or has with another dtype";
+    if (slot.submit_file < kSiteFilesMax)
+      details.submit = {status_->site_files[slot.submit_file], slot.submit_line};
+    ErrorLatch(&memory_.control(), status_).latch(details);
+  }
+
   RuntimeMemory memory_;
+  RuntimeStatus* status_;
   Mailbox& mailbox_;
   Doorbell& bell_;
   UnitLine line_;

@@ -82,7 +82,8 @@ class SimMachine {
       if (ring.head.load_relaxed() != ring.tail.load_relaxed() ||
           ring.heap_head.load_relaxed() != ring.heap_tail.load_relaxed() ||
           ring.dep_head.load_relaxed() != ring.dep_tail.load_relaxed() ||
-          ring.fanin_head.load_relaxed() != ring.fanin_tail.load_relaxed())
+          ring.fanin_head.load_relaxed() != ring.fanin_tail.load_relaxed() ||
+          ring.args_head.load_relaxed() != ring.args_tail.load_relaxed())
         return false;
     return status_->map_entries.load_relaxed() == 0;
   }
