@@ -27,15 +27,20 @@ inline constexpr std::uint64_t kArgsBytesMax =
 // Buffers of the workload begin here, as the outputs of tasks do.
 inline constexpr std::uint64_t kEntryAlign = 1024;
 
-// Words of the whole device.
+// Words of the whole device. What many look at is not beside what many change.
 struct alignas(64) RuntimeControl {
-  DeviceWord<std::uint64_t> completed;   // tasks
-  DeviceWord<ErrorCode> error;           // the first one stays
-  DeviceWord<std::uint32_t> sync_owner;  // task whose blocks must start together, + 1
+  DeviceWord<ErrorCode> error;  // the first one stays; every unit looks at it in every turn
+  alignas(64) DeviceWord<std::uint64_t> completed;   // tasks
+  alignas(64) DeviceWord<std::uint64_t> collecting;  // whose blocks must start together: turns.h
   alignas(64) DeviceWord<std::uint64_t> submitted;
   DeviceWord<std::uint32_t> orchestration_done;
   Doorbell orchestrator;
   EntryArgs entry;
+};
+
+// Of one scheduler. Bit per core type: each of its cores has something to do.
+struct alignas(64) FullTypes {
+  DeviceWord<std::uint32_t> bits;
 };
 
 struct RingLayout {
@@ -52,6 +57,8 @@ struct RuntimeLayout {
   std::uint64_t mailboxes_offset = 0;
   std::uint64_t dispatches_offset = 0;
   std::uint64_t bells_offset = 0;  // of the schedulers
+  std::uint64_t full_offset = 0;   // of the schedulers, a line each
+  std::uint64_t peers_offset = 0;  // what each scheduler saw of each, for its watchdog
   std::uint64_t ready_offset = 0;
   std::uint64_t ready_cells = 0;
   std::uint64_t ready_bytes = 0;  // of one queue
@@ -78,6 +85,9 @@ TM_DEVICE constexpr RuntimeLayout lay_out(const RuntimeConfig& config) {
   layout.dispatches_offset =
       take(std::uint64_t{config.core_count()} * config.mailbox_depth * sizeof(Dispatch));
   layout.bells_offset = take(config.scheduler_count * sizeof(Doorbell));
+  layout.full_offset = take(config.scheduler_count * sizeof(FullTypes));
+  layout.peers_offset =
+      take(std::uint64_t{config.scheduler_count} * config.scheduler_count * sizeof(std::uint64_t));
   std::uint64_t slots = 0;
   for (const RingSizes& ring : config.rings) slots += ring.task_window;
   layout.ready_cells = 1;

@@ -74,13 +74,16 @@ struct alignas(64) TaskSlot {
       DeviceWord<std::uint32_t> pending;  // producers that are not complete, + 1 while submitted
   DeviceWord<std::uint32_t> waiters;      // head of the list of consumers that wait
   DeviceWord<std::uint32_t> parts_left;   // (block, kernel) pairs not finished
-  DeviceWord<std::uint32_t> next_block;   // not dispatched yet
+  DeviceWord<std::uint32_t> placed;       // blocks with a core, where they start together
   DeviceWord<std::uint32_t> released;     // consumers of its memory that are complete
   DeviceWord<TaskState> state;
   // Writers: the cores that run its parts, where arguments are dumped.
   DeviceWord<std::uint32_t> dump_gate;  // 0: inputs not captured, 1: being captured, 2: captured
   DeviceWord<std::uint32_t> dump_left;  // parts that have not ended
   std::uint32_t dump_scratch;           // of its inouts before the kernel, + 1; 0: none
+  // Writer: whoever makes a mix ready. Positions in the queues of AIC and AIV tasks: those before
+  // them are older.
+  DeviceWord<std::uint64_t> behind[2];
 
   std::uint32_t fanin[kFaninInline];  // orchestrator, as above
 };

@@ -95,7 +95,7 @@ TM_DEVICE inline void fill_slot(const RuntimeMemory& memory, TaskSlot& slot, Arg
   slot.pending.store_relaxed(1);  // the submit itself
   slot.waiters.store_relaxed(kNoEntry);
   slot.parts_left.store_relaxed(args.block_count() * kernel_count);
-  slot.next_block.store_relaxed(0);
+  slot.placed.store_relaxed(0);
   slot.released.store_relaxed(0);
   slot.state.store_relaxed(TaskState::kPending);
   slot.dump_scratch = 0;

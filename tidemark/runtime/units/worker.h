@@ -46,7 +46,7 @@ class Worker {
         continue;
       }
       round = 0;
-      run_part(block, token);
+      if (!run_part(block, token)) break;
       mailbox_.finished.store_release(++token);  // [finished]
       line_.count(token);
       bell_.template ring<Env>();
@@ -59,9 +59,11 @@ class Worker {
   }
 
  private:
-  TM_DEVICE void run_part(B& block, std::uint64_t token) {
+  // False: the run ended before it began.
+  TM_DEVICE bool run_part(B& block, std::uint64_t token) {
     const Dispatch dispatch = memory_.dispatch(core_, token);
     TaskSlot& slot = memory_.slot({dispatch.task});
+    if ((dispatch.flags & kStartsTogether) != 0 && !await_others(slot, dispatch)) return false;
     const std::uint64_t begin_ticks = spans_.enabled() ? Env::ordered_ticks() : Env::now_ticks();
     line_.take(slot.id.value, dispatch.kernel, dispatch.block,
                dumper_.enabled() ? UnitState::kCopying : UnitState::kBusy, begin_ticks);
@@ -91,6 +93,25 @@ class Worker {
                     .block = dispatch.block,
                     .kernel = dispatch.kernel,
                     .core = static_cast<std::uint16_t>(core_)});
+    return true;
+  }
+
+  // Blocks that start together begin, and their time does, when the last one has its core.
+  TM_DEVICE bool await_others(const TaskSlot& slot, const Dispatch& dispatch) {
+    // pairs with [block placed]
+    const auto all_placed = [&] { return slot.placed.load_acquire() == slot.block_count; };
+    const auto failed = [&] {
+      // pairs with [error latched]
+      return memory_.control().error.load_acquire() != ErrorCode::kNone;
+    };
+    if (all_placed()) return true;
+    line_.take(slot.id.value, dispatch.kernel, dispatch.block, UnitState::kWaiting,
+               Env::now_ticks());
+    for (std::uint32_t round = 0; !all_placed(); ++round) {
+      if (failed()) return false;
+      mailbox_.doorbell.template wait<Env>(round, [&] { return all_placed() || failed(); });
+    }
+    return true;
   }
 
   // The kernel asked for an argument that its task does not have.
