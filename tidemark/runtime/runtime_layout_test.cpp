@@ -27,9 +27,9 @@ std::vector<Area> areas_of(const RuntimeLayout& layout) {
       {"dispatches", layout.dispatches_offset, cores * config.mailbox_depth * sizeof(Dispatch)},
       {"bells", layout.bells_offset, config.scheduler_count * sizeof(Doorbell)},
       {"ready", layout.ready_offset, layout.ready_bytes * kTaskShapeCount},
-      {"buckets", layout.buckets_offset,
-       map_buckets(config.tensormap_entries) * sizeof(std::uint32_t)},
-      {"map", layout.map_offset, std::uint64_t{config.tensormap_entries} * sizeof(MapEntry)}};
+      {"buckets", layout.buckets_offset, map_buckets(config.tensormap_entries) * sizeof(MapBucket)},
+      {"map", layout.map_offset, std::uint64_t{config.tensormap_entries} * sizeof(MapEntry)},
+      {"groups", layout.groups_offset, std::uint64_t{config.tensormap_entries} * sizeof(MapGroup)}};
   for (std::uint32_t i = 0; i < kRingCount; ++i) {
     const RingSizes& sizes = config.rings[i];
     const RingLayout& ring = layout.rings[i];
