@@ -125,6 +125,19 @@ TEST_F(Streams, PoliciesArePerStream) {
   EXPECT_EQ(run("swimlane r --perfetto r/t.pftrace").exit_code, 0);
 }
 
+// Writers that the tensor map has no room for are edges that may be missing.
+TEST_F(Streams, AGraphFromATooSmallTensorMapSaysSo) {
+  run_ok("run bgemm --case Small --enable-dep-gen --output-prefix whole");
+  EXPECT_TRUE(json_of("whole/deps.json")["complete"].GetBool());
+  run_ok("run bgemm --case Small --enable-dep-gen --tensormap-pool 16 --output-prefix r");
+  const auto deps = json_of("r/deps.json");
+  EXPECT_FALSE(deps["complete"].GetBool());
+  EXPECT_GT(deps["missing"]["tasks_after_evicted_writers"].GetUint64(), 0u);
+  EXPECT_LT(deps["missing"]["tasks_after_evicted_writers"].GetUint64(), 64u);
+  EXPECT_EQ(deps["missing"]["records"].GetUint64(), 0u);
+  EXPECT_NE(run("deps r").out.find("the tensor map was too small"), std::string::npos);
+}
+
 // Marks and counters of kernels and of the orchestration stand in whatever is exported.
 TEST_F(Streams, EventsAreInEveryExport) {
   struct Choice {

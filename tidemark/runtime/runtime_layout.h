@@ -11,7 +11,7 @@
 
 #include "tidemark/base/align.h"
 #include "tidemark/runtime/entry_args.h"
-#include "tidemark/runtime/graph/tensor_map.h"
+#include "tidemark/runtime/graph/map_entry.h"
 #include "tidemark/runtime/kernel_info.h"
 #include "tidemark/runtime/runtime_status.h"
 #include "tidemark/runtime/task_slot.h"
@@ -64,6 +64,7 @@ struct RuntimeLayout {
   std::uint64_t ready_bytes = 0;  // of one queue
   std::uint64_t buckets_offset = 0;
   std::uint64_t map_offset = 0;
+  std::uint64_t groups_offset = 0;  // of the tensor map
   RingLayout rings[kRingCount];
   std::uint64_t entry_offset = 0;
   std::uint64_t scratch_words_offset = 0;  // of the dump: one word and one piece of memory per core
@@ -95,8 +96,9 @@ TM_DEVICE constexpr RuntimeLayout lay_out(const RuntimeConfig& config) {
   layout.ready_bytes =
       round_up(sizeof(ReadyQueueWords) + layout.ready_cells * sizeof(ReadyCell), 4096);
   layout.ready_offset = take(layout.ready_bytes * kTaskShapeCount);
-  layout.buckets_offset = take(map_buckets(config.tensormap_entries) * sizeof(std::uint32_t));
+  layout.buckets_offset = take(map_buckets(config.tensormap_entries) * sizeof(MapBucket));
   layout.map_offset = take(std::uint64_t{config.tensormap_entries} * sizeof(MapEntry));
+  layout.groups_offset = take(std::uint64_t{config.tensormap_entries} * sizeof(MapGroup));
   for (std::uint32_t i = 0; i < kRingCount; ++i) {
     const RingSizes& sizes = config.rings[i];
     RingLayout& ring = layout.rings[i];

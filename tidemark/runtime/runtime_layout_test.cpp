@@ -30,9 +30,9 @@ std::vector<Area> areas_of(const RuntimeLayout& layout) {
       {"peers", layout.peers_offset,
        config.scheduler_count * config.scheduler_count * sizeof(std::uint64_t)},
       {"ready", layout.ready_offset, layout.ready_bytes * kTaskShapeCount},
-      {"buckets", layout.buckets_offset,
-       map_buckets(config.tensormap_entries) * sizeof(std::uint32_t)},
-      {"map", layout.map_offset, std::uint64_t{config.tensormap_entries} * sizeof(MapEntry)}};
+      {"buckets", layout.buckets_offset, map_buckets(config.tensormap_entries) * sizeof(MapBucket)},
+      {"map", layout.map_offset, std::uint64_t{config.tensormap_entries} * sizeof(MapEntry)},
+      {"groups", layout.groups_offset, std::uint64_t{config.tensormap_entries} * sizeof(MapGroup)}};
   for (std::uint32_t i = 0; i < kRingCount; ++i) {
     const RingSizes& sizes = config.rings[i];
     const RingLayout& ring = layout.rings[i];

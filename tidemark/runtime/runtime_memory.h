@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "tidemark/runtime/graph/tensor_map.h"
 #include "tidemark/runtime/runtime_layout.h"
 
 namespace tidemark {
@@ -69,8 +70,8 @@ class RuntimeMemory {
             layout_->ready_cells};
   }
   TM_DEVICE TensorMap tensor_map() const {
-    return {at<std::uint32_t>(layout_->buckets_offset), at<MapEntry>(layout_->map_offset),
-            layout_->config.tensormap_entries};
+    return {at<MapBucket>(layout_->buckets_offset), at<MapEntry>(layout_->map_offset),
+            at<MapGroup>(layout_->groups_offset), layout_->config.tensormap_entries};
   }
 
   template <class T>

@@ -13,7 +13,6 @@
 #include "tidemark/runtime/graph/scope_stack.h"
 #include "tidemark/runtime/graph/task_window.h"
 #include "tidemark/runtime/runtime_memory.h"
-#include "tidemark/runtime/tensor/overlap.h"
 #include "tidemark/runtime/units/unit_env.h"
 #include "tidemark/runtime/units/unit_line.h"
 
@@ -89,6 +88,7 @@ class RingSet {
     }
     if (tail == before) return;
     ring.window.retire_below(tail);
+    note_evictions();
     tell(index);
   }
   TM_DEVICE void reclaim_all() {
@@ -148,14 +148,18 @@ class RingSet {
   TM_DEVICE bool is_written(const TensorRef& ref) {
     const TaskId owner{ref.owner};
     if (ref.owner != kNoOwner && !is_complete(ref_of(owner.ring(), owner.local()))) return false;
-    for (std::uint32_t link = map_.first_of(ref.view.buffer); link != TensorMap::kNone;) {
-      const MapEntry& entry = map_.entry(link);
-      link = entry.next;
-      if (entry.reads != 0 || entry.retired != 0) continue;
-      if (overlap_of(ref.view, entry.view) == ViewOverlap::kNone) continue;
-      if (!is_complete({entry.slot})) return false;
-    }
+    for (std::uint32_t link = map_.find(canonical_of(ref.view), {}); link != TensorMap::kNone;
+         link = map_.entry(link).found)
+      if (map_.entry(link).retired == 0 && !is_complete({map_.entry(link).slot})) return false;
     return true;
+  }
+
+  // An entry that made room may have been a producer of a task to come: the graph has to say so.
+  TM_DEVICE void note_evictions() {
+    if (map_.evicted_count() == evictions_noted_) return;
+    evictions_noted_ = map_.evicted_count();
+    status_->map_evictions.store_relaxed(evictions_noted_);
+    watch_.writers_evicted();
   }
 
   // The ring's state in the status, for watchdogs and for 'tidemark top'.
@@ -212,11 +216,7 @@ class RingSet {
     for (std::uint32_t i = 0; i < slot.tensor_count; ++i) {
       if (tensors[i].access != Access::kOutput) continue;
       const std::uint64_t buffer = tensors[i].view.buffer;
-      for (std::uint32_t link = map_.first_of(buffer); link != TensorMap::kNone;) {
-        const std::uint32_t next = map_.entry(link).next;
-        if (map_.entry(link).view.buffer == buffer) drop_entry(link);
-        link = next;
-      }
+      for (std::uint32_t link; (link = map_.any_of(buffer)) != TensorMap::kNone;) drop_entry(link);
     }
   }
 
@@ -336,6 +336,7 @@ class RingSet {
   const char* last_file_ = nullptr;
   std::uint32_t file_count_ = 0, last_file_number_ = 0;
   TensorMap map_;
+  std::uint64_t evictions_noted_ = 0;
   Ring rings_[kRingCount];
 };
 
