@@ -264,7 +264,7 @@ class RingSet {
       for (std::uint64_t number = window.tail(); number < window.head(); ++number) {
         TaskSlot& slot = memory_.slot(ref_of(index, number));
         if (slot.map_first == TensorMap::kNone || !is_complete(ref_of(index, number))) continue;
-        while (slot.map_first != TensorMap::kNone) drop_entry(slot.map_first);
+        while (slot.map_first != TensorMap::kNone) map_.give_up(slot.map_first, slot.map_first);
       }
     }
   }
