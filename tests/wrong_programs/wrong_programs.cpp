@@ -47,6 +47,18 @@ void no_run(SimBlock& block, const TaskArgs& args) {
   KernelList<NoRun>::run(0, block, args);  // expects: RunsOn, K::run
 }
 
+template <CoreType kCore>
+struct OfCore {
+  static constexpr KernelInfo kInfo{.name = "of_core", .core = kCore};
+  template <class B>
+  static void run(B&, const TaskArgs&) {}
+};
+using Aic = OfCore<CoreType::kAic>;
+using Aiv = OfCore<CoreType::kAiv>;
+void turned_around(Orchestrator<KernelList<Aic, Aiv>, SimEnv>& orch) {
+  orch.submit_mix<Aiv, Aic>(Args());  // expects: submit_mix, kInfo.core
+}
+
 struct NoPrepare {
   using Kernels = KernelList<>;
   static constexpr const char* kName = "no_prepare";
