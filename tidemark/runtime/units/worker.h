@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// A core: takes dispatches from its mailbox in their order, runs the kernel, answers.
+// A core: takes dispatches from its mailbox in their order, runs the kernel, answers. The worker is
+// thread 0 of the core's block; where the block has more, they follow it (kernel_call.h).
 #pragma once
 
 #include <cstdint>
 
-#include "tidemark/record/recorder.h"
 #include "tidemark/runtime/dump/tensor_dumper.h"
-#include "tidemark/runtime/kernel_list.h"
+#include "tidemark/runtime/error_latch.h"
 #include "tidemark/runtime/runtime_memory.h"
+#include "tidemark/runtime/units/kernel_call.h"
 #include "tidemark/runtime/units/unit_line.h"
 #include "tidemark/runtime/units/unit_recorder.h"
 #include "tidemark/schema/task_span.h"
 
 namespace tidemark {
 
-template <class Kernels, UnitEnv Env, Block B, class Dumper = TensorDumper<Env>>
+template <class Kernels, UnitEnv Env, KernelBlock B, class Dumper = TensorDumper<Env>>
 class Worker {
  public:
   TM_DEVICE Worker(const RuntimeMemory& memory, RuntimeStatus* status, std::uint32_t core,
                    std::uint32_t scheduler, const RegionView* region = nullptr)
       : memory_(memory),
+        latch_(&memory.control(), status),
         mailbox_(memory.mailbox(core)),
         bell_(memory.scheduler_bell(scheduler)),
         line_(status, memory.config().units().core(core)),
@@ -51,6 +53,7 @@ class Worker {
       if (mailbox_.dispatched.load_relaxed() == token)
         line_.enter(UnitState::kIdle, Env::now_ticks());
     }
+    run_together<Kernels>(block, {});  // nothing any more: who follows leaves too
     spans_.close();
     dumper_.close();
     line_.leave(Env::now_ticks());
@@ -63,8 +66,10 @@ class Worker {
     const std::uint64_t begin_ticks = spans_.enabled() ? Env::ordered_ticks() : Env::now_ticks();
     line_.take(slot.id.value, dispatch.kernel, dispatch.block,
                dumper_.enabled() ? UnitState::kCopying : UnitState::kBusy, begin_ticks);
-    TaskArgs args(memory_.base(), memory_.tensors(slot), slot.tensor_count, memory_.scalars(slot),
-                  slot.scalar_count);
+    KernelCall call{dispatch.kernel,
+                    {memory_.base(), memory_.tensors(slot), slot.tensor_count,
+                     memory_.scalars(slot), slot.scalar_count}};
+    TaskArgs& args = call.args;
     args.block = dispatch.block;
     args.block_count = slot.block_count;
     args.core = core_;
@@ -75,8 +80,9 @@ class Worker {
       start_ticks = Env::now_ticks();
       line_.enter(UnitState::kBusy, start_ticks);
     }
-    Kernels::run(dispatch.kernel, block, args);
+    run_together<Kernels>(block, call);
     const std::uint64_t end_ticks = spans_.enabled() ? Env::now_ticks() : 0;
+    if (block.shared_overrun() != 0) tell_overrun(block.shared_overrun(), dispatch.kernel, slot);
     if (dumper_.enabled()) {
       line_.enter(UnitState::kCopying, Env::now_ticks());
       dumper_.after(slot);
@@ -90,7 +96,18 @@ class Worker {
                     .core = static_cast<std::uint16_t>(core_)});
   }
 
+  TM_DEVICE TM_NOINLINE void tell_overrun(std::uint64_t bytes, std::uint16_t kernel,
+                                          const TaskSlot& slot) {
+    latch_.latch({.code = ErrorCode::kInvalidArgs,
+                  .capacity = Kernels::shared_bytes(kernel),
+                  .requested = bytes,
+                  .task_id = slot.id.value,
+                  .kernel = Kernels::name(kernel),
+                  .text = "more shared memory than its kInfo declares"});
+  }
+
   RuntimeMemory memory_;
+  ErrorLatch latch_;
   Mailbox& mailbox_;
   Doorbell& bell_;
   UnitLine line_;
