@@ -30,8 +30,8 @@ struct Linger {
       .name = "linger", .core = CoreType::kAiv, .args = {scalar("ns", DType::kUint64)}};
   template <class Block>
   TM_DEVICE static void run(Block& block, const TaskArgs& args) {
-    if (block.rank() == 0) block.wait_ns(args.scalar<std::uint64_t>(0));
-    block.barrier();
+    if (block.thread() == 0) block.wait_ns(args.scalar<std::uint64_t>(0));
+    block.sync();
   }
 };
 

@@ -93,6 +93,10 @@ void bind_runtime_options(Command& command, RuntimeOptions& options) {
   command.option("--scheduler-timeout-ms", &options.scheduler_timeout_ms,
                  "How long a task may run, and how long the orchestration waits for an element",
                  kShowsDefault);
+  command.option("--block-threads", &options.block_threads,
+                 "Threads of the block that runs a kernel, 1 to 16; only on simulated platforms, "
+                 "to find missing barriers with a sanitizer",
+                 kShowsDefault);
 }
 
 Expected<RuntimeConfig> plan_runtime(const RuntimeOptions& options, const Platform& platform) {
@@ -121,6 +125,15 @@ Expected<RuntimeConfig> plan_runtime(const RuntimeOptions& options, const Platfo
   if (options.scheduler_timeout_ms == 0)
     return failure(ErrorKind::kUsage, "--scheduler-timeout-ms 0: a task needs some time");
   config.task_timeout_ms = options.scheduler_timeout_ms;
+  if (options.block_threads == 0 || options.block_threads > kBlockThreadsMax)
+    return failure(ErrorKind::kUsage, "--block-threads: {} is not from 1 to {}",
+                   options.block_threads, kBlockThreadsMax);
+  if (options.block_threads > 1 && platform.device == DeviceKind::kCuda)
+    return failure(ErrorKind::kUsage,
+                   "--block-threads {}: only simulated platforms can choose; "
+                   "{} is none",
+                   options.block_threads, platform.name);
+  config.block_threads = options.block_threads;
   return config;
 }
 

@@ -22,6 +22,7 @@ struct RuntimeOptions {
   std::optional<std::uint32_t> tensormap_pool;
   bool track_war = false;
   std::uint32_t scheduler_timeout_ms = 10'000;
+  std::uint32_t block_threads = 1;
 };
 
 void bind_runtime_options(Command& command, RuntimeOptions& options);

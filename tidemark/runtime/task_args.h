@@ -121,7 +121,9 @@ class TaskArgs {
     return *nothing();
   }
   // The first argument that the kernel asked for and did not get, + 1; 0: none.
-  TM_DEVICE std::uint32_t first_slip() const { return slip_.load_relaxed(); }
+  TM_DEVICE std::uint32_t first_slip() const { return slip().load_relaxed(); }
+  // Where the copies of all threads of a block say it.
+  TM_DEVICE void share_slip(DeviceWord<std::uint32_t>* word) { shared_slip_ = word; }
   TM_DEVICE std::uint32_t tensor_count() const { return tensor_count_; }
   TM_DEVICE std::uint32_t scalar_count() const { return scalar_count_; }
   TM_DEVICE unsigned char* memory() const { return memory_; }
@@ -131,9 +133,11 @@ class TaskArgs {
     ::memset(nothing_, 0, sizeof(nothing_));
     return reinterpret_cast<const TensorView*>(nothing_);
   }
-  // A word: the threads of a block may share these arguments.
+  TM_DEVICE DeviceWord<std::uint32_t>& slip() const {
+    return shared_slip_ != nullptr ? *shared_slip_ : own_slip_;
+  }
   TM_DEVICE void slipped(std::uint32_t arg) const {
-    if (slip_.load_relaxed() == 0) slip_.store_relaxed(arg + 1);
+    if (slip().load_relaxed() == 0) slip().store_relaxed(arg + 1);
   }
 
   unsigned char* memory_;
@@ -141,7 +145,8 @@ class TaskArgs {
   const StoredScalar* scalars_;
   std::uint32_t tensor_count_;
   std::uint32_t scalar_count_;
-  mutable DeviceWord<std::uint32_t> slip_{};
+  DeviceWord<std::uint32_t>* shared_slip_ = nullptr;
+  mutable DeviceWord<std::uint32_t> own_slip_{};
   // Zeros once there was a slip: a view, and an element of any type.
   alignas(16) mutable unsigned char nothing_[sizeof(TensorView) + 16];
 };

@@ -36,6 +36,7 @@ struct RuntimeConfig {
   std::uint32_t mailbox_depth = 16;  // power of two; 1: as hardware has it
   std::uint32_t tensormap_entries = 65536;
   std::uint32_t track_war = 0;
+  std::uint32_t block_threads = 1;  // that run one kernel; the simulated device can have several
   // A fault: the first scheduler stops polling when it has completed so many; 0: never.
   std::uint32_t stall_scheduler_after = 0;
   std::uint64_t task_timeout_ms = 0;     // of a kernel, and of a wait for an element; 0: no limit
@@ -57,6 +58,7 @@ struct RuntimeConfig {
   TM_DEVICE constexpr StreamLanes lanes() const { return {streams, units()}; }
 };
 
+inline constexpr std::uint32_t kBlockThreadsMax = 16;
 inline constexpr std::uint32_t kTaskWindowMin = 4;
 inline constexpr std::uint32_t kTaskWindowMax = 1u << 24;
 inline constexpr std::uint64_t kHeapBytesMin = 1024;

@@ -6,6 +6,7 @@
 
 #include "tidemark/base/align.h"
 #include "tidemark/run/task_text.h"
+#include "tidemark/runtime/kernel_info.h"
 #include "tidemark/session/status_image.h"
 
 namespace tidemark {
@@ -88,7 +89,19 @@ RunError describe_deadlock(const Latched& latched, const RuntimeConfig& config) 
   return error;
 }
 
+RunError describe_shared_overrun(const Latched& latched) {
+  RunError error;
+  error.message = fmt::format(
+      "kernel '{}' (task {}) asks its block for {} bytes of shared memory; its kInfo declares {}",
+      latched.kernel_name, latched.task, latched.requested, latched.capacity);
+  error.hint = fmt::format(".shared_bytes = {} in the kernel's kInfo; at most {}",
+                           latched.requested, kSharedBytesMax);
+  return error;
+}
+
 RunError describe_invalid_args(const Latched& latched) {
+  // Only a kernel that runs asks for something, and no submit says where.
+  if (latched.requested > 0 && *latched.submit_file == 0) return describe_shared_overrun(latched);
   RunError error;
   const std::string where =
       latched.arg == kNoArg ? std::string() : fmt::format(", argument {}", latched.arg);

@@ -46,6 +46,9 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
   // Up to three kernels on the cores of one cluster with one argument list; void: none.
   template <class Aic, class Aiv0, class Aiv1 = void, class GivenArgs>
   TM_DEVICE Submitted submit_mix(GivenArgs&& args, Site site = Site::here()) {
+    static_assert(runs_on<Aic>(CoreType::kAic) && runs_on<Aiv0>(CoreType::kAiv) &&
+                      runs_on<Aiv1>(CoreType::kAiv),
+                  "submit_mix<Aic, Aiv0, Aiv1>: a kernel's kInfo.core is not that of its place");
     const std::uint16_t aic = number<Aic>(), aiv0 = number<Aiv0>(), aiv1 = number<Aiv1>();
     if (!checked<Aic>(args, site) || !checked<Aiv0>(args, site) || !checked<Aiv1>(args, site))
       return {};
@@ -205,6 +208,14 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
   TM_DEVICE std::uint64_t submitted_count() const { return submitted_; }
 
  private:
+  template <class Kernel>
+  static constexpr bool runs_on(CoreType core) {
+    if constexpr (std::is_void_v<Kernel>) {
+      return true;
+    } else {
+      return Kernel::kInfo.core == core;
+    }
+  }
   template <class Kernel>
   TM_DEVICE static constexpr std::uint16_t number() {
     if constexpr (std::is_void_v<Kernel>) {

@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "tidemark/device/sim/sim_units.h"
+#include "tidemark/device/sim/threaded_core.h"
 #include "tidemark/session/entry_data.h"
 #include "tidemark/session/workload_entry.h"
 
@@ -61,11 +61,11 @@ class SimMachine {
   // `stopped`: the host wants the end.
   template <class Stopped>
   ResultCheck run(const Stopped& stopped) {
-    if (layout_.config.build == BuildKind::kHostBuild)
-      orchestrate_here<Workload>(memory(), status_, watch_);
-    run_sim_units<Workload>(memory(), status_, watch_, stopped);
-    copy_buffers(false);
-    return Workload::check(setup_, data_);
+    return run_on(&run_sim_core<Kernels, SimEnv>, stopped);
+  }
+  // With as many threads in a block as the configuration says.
+  ResultCheck run_threaded() {
+    return run_on(&run_threaded_core<Kernels, SimEnv>, [] { return false; });
   }
 
   [[nodiscard]] RuntimeMemory memory() const { return {base_, layout_}; }
@@ -89,6 +89,16 @@ class SimMachine {
   }
 
  private:
+  using Kernels = typename Workload::Kernels;
+
+  template <class Stopped>
+  ResultCheck run_on(SimCore core, const Stopped& stopped) {
+    if (layout_.config.build == BuildKind::kHostBuild)
+      orchestrate_here<Workload>(memory(), status_, watch_);
+    run_sim_units<Workload>(memory(), status_, watch_, stopped, nullptr, core);
+    copy_buffers(false);
+    return Workload::check(setup_, data_);
+  }
   void copy_buffers(bool in) {
     const EntryArgs args = data_.args(layout_.entry_offset);
     auto* base = static_cast<std::byte*>(base_);
