@@ -56,12 +56,12 @@ class RuntimeMemory {
     return at<Doorbell>(layout_->bells_offset)[index];
   }
   TM_DEVICE DeviceWord<std::uint32_t>& full_types(std::uint32_t scheduler) const {
-    return at<FullTypes>(layout_.full_offset)[scheduler].bits;
+    return at<FullTypes>(layout_->full_offset)[scheduler].bits;
   }
   // One word per scheduler, for the watchdog of scheduler `index` alone.
   TM_DEVICE std::uint64_t* seen_of_peers(std::uint32_t index) const {
-    return at<std::uint64_t>(layout_.peers_offset) +
-           std::uint64_t{index} * layout_.config.scheduler_count;
+    return at<std::uint64_t>(layout_->peers_offset) +
+           std::uint64_t{index} * layout_->config.scheduler_count;
   }
   TM_DEVICE ReadyQueue ready(TaskShape shape) const {
     const std::uint64_t offset =
