@@ -129,7 +129,7 @@ TEST_F(Streams, PoliciesArePerStream) {
 TEST_F(Streams, AGraphFromATooSmallTensorMapSaysSo) {
   run_ok("run bgemm --case Small --enable-dep-gen --output-prefix whole");
   EXPECT_TRUE(json_of("whole/deps.json")["complete"].GetBool());
-  run_ok("run bgemm --case Small --enable-dep-gen --tensormap-pool 16 --output-prefix r");
+  run_ok("run bgemm --case Small --enable-dep-gen --tensormap-pool 4 --output-prefix r");
   const auto deps = json_of("r/deps.json");
   EXPECT_FALSE(deps["complete"].GetBool());
   EXPECT_GT(deps["missing"]["tasks_after_evicted_writers"].GetUint64(), 0u);
