@@ -60,11 +60,11 @@ class Turns {
   }
   // Everything older than the mix has begun.
   TM_DEVICE bool has_come(const ReadyHead& mix) const {
-    for (const CoreType type : {CoreType::kAic, CoreType::kAiv})
-      if ((mix.ready.parts & parts_of(type)) != 0 &&
-          memory_->ready(shape_of(type)).taken() < behind_of(mix, type))
-        return false;
-    return true;
+    return has_come(mix, CoreType::kAic) && has_come(mix, CoreType::kAiv);
+  }
+  TM_DEVICE bool has_come(const ReadyHead& mix, CoreType type) const {
+    return (mix.ready.parts & parts_of(type)) == 0 ||
+           memory_->ready(shape_of(type)).taken() >= behind_of(mix, type);
   }
   TM_DEVICE bool may_collect(TaskShape shape, std::uint64_t position) const {
     return memory_->control().collecting.load_relaxed() == 0 || collects(shape, position);
