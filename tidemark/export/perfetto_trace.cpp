@@ -13,6 +13,7 @@
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/perfetto_writer.h"
 #include "tidemark/schema/phase_span.h"
+#include "tidemark/schema/task_id.h"
 
 namespace tidemark {
 namespace {

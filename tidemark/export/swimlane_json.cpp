@@ -7,6 +7,7 @@
 #include "tidemark/export/row_text.h"
 #include "tidemark/schema/cluster_range.h"
 #include "tidemark/schema/phase_span.h"
+#include "tidemark/schema/task_id.h"
 
 namespace tidemark {
 namespace {
