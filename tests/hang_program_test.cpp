@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The schedulers' own watchdog, without a host: tasks that wait for each other, and kernels that
 // take long but not too long.
+#include <functional>
+
 #include <gtest/gtest.h>
 
 #include "tidemark/device/sim/sim_clock.h"
@@ -25,35 +27,46 @@ struct WithoutEntry {
   static ResultCheck check(const WorkloadSetup&, const EntryData&) { return {}; }
 };
 
-// Three tasks that run, and behind them a circle of `length`; one more task waits for the circle.
-struct Circle : WithoutEntry {
-  using Kernels = KernelList<Nothing>;
+// Makes the fourth task wait for one answer more than will ever come, as damaged memory would. A
+// circle, which does the same, is refused before anything runs.
+struct LoseAnAnswer {
+  static constexpr KernelInfo kInfo{.name = "lose_an_answer", .core = CoreType::kAiv, .args = {}};
+  static inline std::function<void()> lose;
+  template <class Block>
+  static void run(Block&, const TaskArgs&) {
+    lose();
+  }
+};
+
+// Three tasks that run, and behind them a chain of `length` whose first never will.
+struct LostAnswer : WithoutEntry {
+  using Kernels = KernelList<Nothing, LoseAnAnswer>;
   static inline int length = 2;
   template <class Orch>
   static void orchestrate(Orch& orch, const EntryArgs&) {
     Scope root(orch);
-    TaskHandle healthy[3], circle[8];
-    for (auto& task : healthy) task = orch.template add_task<Nothing>(Args());
-    for (int i = 0; i < length; ++i) circle[i] = orch.template add_task<Nothing>(Args());
-    const TaskHandle behind = orch.template add_task<Nothing>(Args());
-    orch.add_successor(healthy[2], circle[0]);
-    for (int i = 0; i < length; ++i) orch.add_successor(circle[i], circle[(i + 1) % length]);
-    orch.add_successor(circle[0], behind);
+    TaskHandle last = orch.template add_task<LoseAnAnswer>(Args());
+    for (int i = 0; i < 2 + length + 1; ++i) {
+      const TaskHandle next = orch.template add_task<Nothing>(Args());
+      orch.add_successor(last, next);
+      last = next;
+    }
   }
 };
 
-TEST(HangProgram, TasksThatWaitForEachOtherAreADependencyDeadlock) {
+TEST(HangProgram, TasksThatWaitForNobodyAreADependencyDeadlock) {
   for (const std::uint32_t clusters : {1u, 8u})
     for (const int length : {1, 2, 7}) {
       SCOPED_TRACE(length);
-      Circle::length = length;
+      LostAnswer::length = length;
       WorkloadSetup setup;
       setup.config.build = BuildKind::kHostBuild;
       setup.config.cluster_count = clusters;
       setup.config.scheduler_count = clusters == 1 ? 1 : 3;
       setup.config.task_timeout_ms = 100;
       setup.config.task_timeout_ticks = ticks_of_ms(100);
-      SimMachine<Circle> sim(setup);
+      SimMachine<LostAnswer> sim(setup);
+      LoseAnAnswer::lose = [&] { sim.memory().slot(SlotRef::make(0, 3)).pending.add_acq_rel(1); };
       sim.run();
       EXPECT_EQ(to_text(sim.error()), to_text(ErrorCode::kSchedulerTimeout));
       const LatchedError& error = sim.status().error;

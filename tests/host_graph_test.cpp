@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls of host_build_graph: tasks with raw words, edges added between tasks that stand in the
 // graph already, and what the words stand for.
+#include <random>
+#include <set>
+
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "tidemark/session/testing/sim_machine.h"
@@ -76,6 +80,110 @@ TEST(HostGraph, RunsTasksOfRawWordsInTheOrderOfEdgesThatCameLate) {
       EXPECT_EQ(info->view.buffer, memory.layout().entry_offset);
       EXPECT_EQ(info->access, Access::kInout);
     }
+  }
+}
+
+// A few tasks, and the edges that a test gives.
+struct GivenEdges {
+  static constexpr const char* kName = "given_edges";
+  static constexpr const char* kDescription = "";
+  using Kernels = KernelList<TripleAndAdd>;
+  static inline int tasks = 0;
+  static inline std::vector<std::pair<int, int>> edges;
+  static inline bool last_is_memory = false;
+
+  template <class Orch>
+  static void orchestrate(Orch& orch, const EntryArgs& entry) {
+    Scope root(orch);
+    std::vector<TaskHandle> made;
+    for (int i = 0; i < tasks; ++i)
+      made.push_back(orch.template add_task<TripleAndAdd>(
+          Args()
+              .scalar(entry.tensor(0).view.buffer + 8 * static_cast<std::uint64_t>(i))
+              .scalar(std::uint64_t{1}),
+          Site{"program.cpp", 100 + static_cast<std::uint32_t>(i)}));
+    if (last_is_memory) made.back() = orch.allocate(Args().out({1, {1}}, DType::kInt64));
+    for (const auto& [producer, consumer] : edges)
+      orch.add_successor(made[static_cast<std::size_t>(producer)],
+                         made[static_cast<std::size_t>(consumer)], Site{"program.cpp", 7});
+  }
+  static std::vector<WorkloadCase> cases() { return {{"default", ""}}; }
+  static void prepare(const WorkloadSetup&, EntryData& data) {
+    data.add<std::int64_t>({1, {40'000}}, [](std::uint64_t) { return 0; });
+  }
+  static ResultCheck check(const WorkloadSetup&, const EntryData&) { return {}; }
+
+  static std::string refusal(int task_count, std::vector<std::pair<int, int>> given) {
+    tasks = task_count;
+    edges = std::move(given);
+    WorkloadSetup setup;
+    setup.config.build = BuildKind::kHostBuild;
+    SimMachine<GivenEdges> sim(setup);
+    sim.run();
+    if (sim.error() == ErrorCode::kNone) {
+      EXPECT_EQ(sim.completed(), static_cast<std::uint64_t>(task_count + (last_is_memory ? 1 : 0)));
+      return "";
+    }
+    EXPECT_EQ(to_text(sim.error()), "INVALID_ARGS");
+    EXPECT_EQ(sim.completed(), last_is_memory ? 1u : 0u) << "nothing may run";
+    return fmt::format("{}:{} {}: {}", sim.status().error.submit_file,
+                       sim.status().error.submit_line.load_relaxed(), sim.status().error.kernel,
+                       sim.status().error.text);
+  }
+};
+
+TEST(HostGraph, ACircleIsRefusedWithItsTasks) {
+  const std::string two = GivenEdges::refusal(2, {{0, 1}, {1, 0}});
+  EXPECT_TRUE(two == "program.cpp:100 triple_and_add: a circle: task 0 waits for 1 waits for 0" ||
+              two == "program.cpp:101 triple_and_add: a circle: task 1 waits for 0 waits for 1")
+      << two;
+  // Tasks before and behind the circle are not in it.
+  const std::string three =
+      GivenEdges::refusal(8, {{0, 2}, {1, 2}, {2, 5}, {5, 3}, {3, 2}, {3, 4}, {4, 6}, {6, 7}});
+  for (const char* pair : {"2 waits for 3", "3 waits for 5", "5 waits for 2"}) {
+    EXPECT_TRUE(three.find(pair) != std::string::npos) << pair << " in " << three;
+  }
+  for (const char* other : {"task 0", "for 0", "for 1", "for 4", "for 6", "for 7"})
+    EXPECT_EQ(three.find(other), std::string::npos) << three;
+  // A long one is named as far as there is room.
+  std::vector<std::pair<int, int>> ring;
+  for (int i = 0; i < 1000; ++i) ring.emplace_back(i, (i + 1) % 1000);
+  EXPECT_NE(GivenEdges::refusal(1000, ring).find("..."), std::string::npos);
+}
+
+TEST(HostGraph, AnEdgeToItselfOrIntoMemoryIsRefused) {
+  EXPECT_EQ(GivenEdges::refusal(3, {{0, 1}, {2, 2}}),
+            "program.cpp:7 add_successor: task 2 would wait for itself");
+  GivenEdges::last_is_memory = true;
+  EXPECT_EQ(GivenEdges::refusal(3, {{0, 2}}),
+            "program.cpp:7 add_successor: task 3 is complete at once, so it waits for nobody");
+  EXPECT_EQ(GivenEdges::refusal(3, {{2, 0}}), "") << "memory is there at once";
+  GivenEdges::last_is_memory = false;
+}
+
+// Against a plain count: random graphs without circles, with edges that come twice.
+TEST(HostGraph, LateEdgesAreToldOnceHoweverOftenTheyCome) {
+  for (std::uint32_t seed = 1; seed <= 30; ++seed) {
+    std::mt19937 random(seed);
+    const int tasks = 2 + static_cast<int>(random() % 60);
+    std::vector<std::pair<int, int>> edges;
+    std::set<std::pair<std::uint64_t, std::uint64_t>> expected;
+    for (std::uint32_t i = random() % 200; i > 0; --i) {
+      const int consumer = 1 + static_cast<int>(random() % static_cast<unsigned>(tasks - 1));
+      const int producer = static_cast<int>(random() % static_cast<unsigned>(consumer));
+      edges.emplace_back(producer, consumer);
+      expected.emplace(producer, consumer);
+    }
+    GivenEdges::tasks = tasks;
+    GivenEdges::edges = edges;
+    WorkloadSetup setup;
+    setup.config.build = BuildKind::kHostBuild;
+    SimMachine<GivenEdges> sim(setup);
+    sim.run();
+    ASSERT_EQ(to_text(sim.error()), "NONE") << "seed " << seed;
+    EXPECT_EQ(sim.completed(), static_cast<std::uint64_t>(tasks));
+    EXPECT_EQ(sim.watch().edges.size(), expected.size()) << "seed " << seed;
+    EXPECT_EQ(sim.watch().pairs(), expected) << "seed " << seed;
   }
 }
 

@@ -74,7 +74,8 @@ inline OwnNotes* current_notes = nullptr;
 
 inline void run_recorded(DeviceContext& context) {
   const auto config = context.args<RuntimeConfig>();
-  const RuntimeMemory memory(context.memory(), lay_out(config));
+  const RuntimeLayout layout = lay_out(config);
+  const RuntimeMemory memory(context.memory(), layout);
   const RegionView* region = &context.region();
   NotingWatch watch(config.build == BuildKind::kHostBuild ? nullptr : region, memory,
                     *current_notes);

@@ -15,7 +15,7 @@ struct Numbered {
   static void run(Block& block, const TaskArgs& args) {
     static std::atomic<std::int32_t> calls{0};
     const auto c = args.tensor<std::int32_t>(1);
-    if (block.rank() == 0) c[0] = 7, c[1] = ++calls;
+    if (block.thread() == 0) c[0] = 7, c[1] = ++calls;
   }
 };
 

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runtime at the edge of its memory: what just fits passes, what waits is given its place, and
 // what can never be freed is told at once, with the numbers.
-#include <thread>
-
 #include <gtest/gtest.h>
 
-#include "tests/small_workload.h"
+#include "tests/limits_fixture.h"
 
 namespace tidemark::small {
 namespace {
-
-constexpr Site kScopeSite{"program.cpp", 70};
-constexpr Site kInnerSite{"program.cpp", 80};
-constexpr Site kSubmitSite{"program.cpp", 90};
 
 // One scope, many tasks, each with an output of `bytes`; 0: none. What they do, the test says.
 struct OneScope : SmallWorkload {
@@ -54,23 +48,6 @@ struct ManyScopes : SmallWorkload {
     }
   }
 };
-
-void expect_all_left(RuntimeStatus& status, const RuntimeConfig& config) {
-  for (std::uint32_t unit = 0; unit < config.units().total(); ++unit)
-    EXPECT_EQ(unit_lines(&status)[unit].state.load_acquire(), UnitState::kLeft) << "unit " << unit;
-}
-
-void expect_error(RuntimeStatus& status, ErrorCode code, Resource resource, std::uint32_t ring,
-                  std::uint64_t used, std::uint64_t capacity) {
-  const LatchedError& error = status.error;
-  EXPECT_EQ(to_text(error.code.load_acquire()), to_text(code));
-  EXPECT_EQ(to_text(error.resource.load_relaxed()), to_text(resource));
-  EXPECT_EQ(error.ring.load_relaxed(), ring);
-  EXPECT_EQ(error.used.load_relaxed(), used);
-  EXPECT_EQ(error.capacity.load_relaxed(), capacity);
-  EXPECT_STREQ(error.submit_file, kSubmitSite.file);
-  EXPECT_EQ(error.submit_line.load_relaxed(), kSubmitSite.line);
-}
 
 TEST(RuntimeLimits, OutputsMayFillTheHeapExactly) {
   OneScope::tasks = 4;
@@ -236,122 +213,6 @@ TEST(RuntimeLimits, AnInnerScopeThatFillsASharedRingAloneIsAScopeDeadlock) {
   sim.run();
   expect_error(sim.status(), ErrorCode::kScopeDeadlock, Resource::kTaskWindow, 3, 7, 8);
   EXPECT_EQ(sim.status().error.scope_line.load_relaxed(), kInnerSite.line);
-}
-
-// A producer for each element of an external buffer, and one consumer of them all.
-struct ManyProducers : SmallWorkload {
-  using Kernels = KernelList<FillBehindGate, Sum>;
-  static constexpr std::uint64_t kProducers = 200;
-  static inline bool gate_first = false;  // producers are held until the consumer is submitted
-  static void prepare(const WorkloadSetup&, EntryData& data) {
-    data.add<std::int64_t>({1, {kProducers}}, [](std::uint64_t) { return 0; });
-    data.add<std::int64_t>({1, {1}}, [](std::uint64_t) { return 0; });
-  }
-  template <class Orch>
-  static void orchestrate(Orch& orch, const EntryArgs& entry) {
-    Scope root(orch, kScopeSite);
-    const TensorRef all = entry.tensor(0);
-    if (!gate_first) gates[0].open();
-    for (std::uint64_t i = 0; i < kProducers; ++i)
-      orch.template submit<FillBehindGate>(Args()
-                                               .inout(all.slice(0, i, 1))
-                                               .scalar(std::uint64_t{0})
-                                               .scalar(static_cast<std::int64_t>(i)));
-    if (!gate_first)
-      for (std::uint64_t i = 0; i < kProducers; ++i) orch.template value<std::int64_t>(all, i);
-    orch.template submit<Sum>(Args().in(all).out_existing(entry.tensor(1)), kSubmitSite);
-    gates[0].open();
-  }
-};
-
-TEST(RuntimeLimits, OneTaskWaitsForTwoHundredProducers) {
-  for (const bool gate_first : {true, false}) {
-    shut_gates();
-    ManyProducers::gate_first = gate_first;
-    WorkloadSetup setup = small_setup();
-    // Exactly what it needs: an entry per unfinished producer, and one per producer beyond 64.
-    setup.config.rings[0].dep_pool = gate_first ? 200 : 200 - kFaninInline;
-    SimMachine<ManyProducers> sim(setup);
-    sim.run();
-    EXPECT_EQ(to_text(sim.error()), "NONE");
-    EXPECT_EQ(sim.data().values<std::int64_t>(1)[0], 200 * 199 / 2);
-    EXPECT_EQ(sim.watch().pairs().size(), 200u);
-    EXPECT_EQ(sim.status().rings[0].fanin_head.load_relaxed(), 200u - kFaninInline);
-    EXPECT_TRUE(sim.all_returned());
-  }
-}
-
-TEST(RuntimeLimits, ADependencyPoolThatIsTooSmallIsTold) {
-  shut_gates();
-  ManyProducers::gate_first = true;
-  WorkloadSetup setup = small_setup();
-  setup.config.rings[0].dep_pool = 199;
-  SimMachine<ManyProducers> deps(setup);
-  deps.run();
-  expect_error(deps.status(), ErrorCode::kDepPoolOverflow, Resource::kDepPool, 0, 199, 199);
-  EXPECT_STREQ(deps.status().error.kernel, "sum");
-  expect_all_left(deps.status(), setup.config);
-
-  shut_gates();
-  ManyProducers::gate_first = false;
-  setup.config.rings[0].dep_pool = 200 - kFaninInline - 1;
-  SimMachine<ManyProducers> fanin(setup);
-  fanin.run();
-  expect_error(fanin.status(), ErrorCode::kDepPoolOverflow, Resource::kFanin, 0, 135, 135);
-  expect_all_left(fanin.status(), setup.config);
-}
-
-// Writes `tasks` single elements in place, each in a scope of its own or all in one.
-struct ManyEntries : SmallWorkload {
-  using Kernels = KernelList<AddOne>;
-  static inline std::uint64_t tasks = 0;
-  static inline bool own_scopes = false;
-  static void prepare(const WorkloadSetup&, EntryData& data) {
-    data.add<std::int64_t>({1, {256}}, [](std::uint64_t i) { return static_cast<int>(i); });
-  }
-  template <class Orch>
-  static void orchestrate(Orch& orch, const EntryArgs& entry) {
-    Scope root(orch, kScopeSite);
-    for (std::uint64_t i = 0; i < tasks; ++i) {
-      Args args;
-      args.inout(entry.tensor(0).slice(0, i, 1));
-      if (own_scopes) {
-        Scope inner(orch);
-        orch.template submit<AddOne>(args, kSubmitSite);
-      } else {
-        orch.template submit<AddOne>(args, kSubmitSite);
-      }
-    }
-  }
-};
-
-TEST(RuntimeLimits, AFullTensorMapIsToldWhenNothingCanLeaveIt) {
-  WorkloadSetup setup = small_setup();
-  setup.config.tensormap_entries = 16;
-  ManyEntries::own_scopes = false;
-  ManyEntries::tasks = 16;
-  SimMachine<ManyEntries> fits(setup);
-  fits.run();
-  EXPECT_EQ(to_text(fits.error()), "NONE");
-  EXPECT_TRUE(fits.all_returned());
-  ManyEntries::tasks = 17;
-  SimMachine<ManyEntries> full(setup);
-  full.run();
-  expect_error(full.status(), ErrorCode::kTensormapOverflow, Resource::kTensorMap, 0, 16, 16);
-  expect_all_left(full.status(), setup.config);
-}
-
-TEST(RuntimeLimits, AMapOfOneEntryServesAnyNumberOfScopes) {
-  WorkloadSetup setup = small_setup();
-  setup.config.tensormap_entries = 1;
-  ManyEntries::own_scopes = true;
-  ManyEntries::tasks = 256;
-  SimMachine<ManyEntries> sim(setup);
-  sim.run();
-  EXPECT_EQ(to_text(sim.error()), "NONE");
-  for (std::uint64_t i = 0; i < 256; ++i)
-    ASSERT_EQ(sim.data().values<std::int64_t>(0)[i], static_cast<std::int64_t>(i + 1));
-  EXPECT_TRUE(sim.all_returned());
 }
 
 }  // namespace

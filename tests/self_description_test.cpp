@@ -66,7 +66,8 @@ Record said(const GraphTask& task) {
            {"shape", stored_bits(task.shape)},
            {"tensor_count", task.tensor_count},
            {"scalar_count", task.scalar_count},
-           {"at_once", task.at_once}}};
+           {"at_once", task.at_once},
+           {"writers_evicted", task.writers_evicted}}};
 }
 Record said(const GraphArgument& argument) {
   return {"argument",

@@ -57,7 +57,7 @@ class SerialExecutor {
     template <class Kernel, class GivenArgs>
     Submitted submit(GivenArgs&& args, Site = Site::here()) {
       return executor_.execute(
-          args, [&](SimBlock& block, const TaskArgs& given) { Kernel::run(block, given); });
+          args, [&](SimBlock& block, const TaskArgs& given) { run_kernel<Kernel>(block, given); });
     }
     template <class T>
     T value(const TensorRef& ref, std::uint64_t index, Site = Site::here()) {

@@ -65,7 +65,7 @@ TEST_F(Streams, CapacityErrorsNameTheirCulprit) {
   for (const Fault& fault : {Fault{"scope_deadlock", "task window", "--ring-task-window"},
                              Fault{"heap_deadlock", "heap", "--ring-heap"},
                              Fault{"flow_control_deadlock", "task window", "--ring-task-window"},
-                             Fault{"dep_pool_overflow", "dependency pool", "--ring-dep-pool"},
+                             Fault{"dep_pool_overflow", "fanin", "--ring-dep-pool"},
                              Fault{"tensormap_overflow", "tensor map", "--tensormap-pool"}})
     for (const char* platform : {"sim", "a5sim"}) {
       SCOPED_TRACE(std::string(fault.workload) + " on " + platform);
@@ -123,6 +123,19 @@ TEST_F(Streams, PoliciesArePerStream) {
   EXPECT_NE(run("deps r").out.find("INCOMPLETE"), std::string::npos);
   EXPECT_EQ(run("check r").exit_code, 0);
   EXPECT_EQ(run("swimlane r --perfetto r/t.pftrace").exit_code, 0);
+}
+
+// Writers that the tensor map has no room for are edges that may be missing.
+TEST_F(Streams, AGraphFromATooSmallTensorMapSaysSo) {
+  run_ok("run bgemm --case Small --enable-dep-gen --output-prefix whole");
+  EXPECT_TRUE(json_of("whole/deps.json")["complete"].GetBool());
+  run_ok("run bgemm --case Small --enable-dep-gen --tensormap-pool 4 --output-prefix r");
+  const auto deps = json_of("r/deps.json");
+  EXPECT_FALSE(deps["complete"].GetBool());
+  EXPECT_GT(deps["missing"]["tasks_after_evicted_writers"].GetUint64(), 0u);
+  EXPECT_LT(deps["missing"]["tasks_after_evicted_writers"].GetUint64(), 64u);
+  EXPECT_EQ(deps["missing"]["records"].GetUint64(), 0u);
+  EXPECT_NE(run("deps r").out.find("the tensor map was too small"), std::string::npos);
 }
 
 // Marks and counters of kernels and of the orchestration stand in whatever is exported.

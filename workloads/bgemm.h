@@ -16,7 +16,6 @@
 #include "tidemark/session/entry_data.h"
 #include "tidemark/session/workload_entry.h"
 #include "workloads/seeded_numbers.h"
-#include "workloads/tile_product.h"
 
 namespace tidemark {
 
@@ -31,8 +30,8 @@ struct TileGemm {
     const auto a = args.tensor<float>(0), b = args.tensor<float>(1), p = args.tensor<float>(2);
     const std::uint64_t size = p.extent(1), elements = size * size;
     for (std::uint64_t first = 0; first < p.size(); first += elements)
-      multiply_tiles(block, {.rows = size, .inner = size, .columns = size}, a.data() + first,
-                     b.data() + first, p.data() + first);
+      block.multiply_tile({.rows = size, .inner = size, .columns = size}, a.data() + first,
+                          b.data() + first, p.data() + first);
   }
 };
 
@@ -46,7 +45,7 @@ struct TileAdd {
     const float* p = args.tensor<float>(0).data();
     const auto c = args.tensor<float>(1);
     float* sum = c.data();
-    for (std::uint64_t i = block.rank(); i < c.size(); i += block.size()) sum[i] += p[i];
+    for (std::uint64_t i = block.thread(); i < c.size(); i += block.threads()) sum[i] += p[i];
   }
 };
 

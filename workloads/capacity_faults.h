@@ -49,30 +49,35 @@ struct FlowControlDeadlock : WithoutData {
   }
 };
 
-// Every task waits for the gate, which stays shut until all are submitted: 32 x 520 edges.
+// Every producer of a task has a place in its list until the scope is closed, complete or not, and
+// what does not fit into the task's own slot is taken from the pool.
 struct DepPoolOverflow : WithoutData {
   static constexpr const char* kName = "dep_pool_overflow";
   static constexpr const char* kDescription =
-      "fault: 520 tasks wait for 32 unfinished ones each, 16,640 edges at a time";
-  static constexpr int kGated = 32;
-  using Kernels = KernelList<Gate, Nothing>;
+      "fault: one scope keeps 100 tasks with lists of 300 producers, the pool has 16,384 places";
+  static constexpr int kProducers = 300;
+  using Kernels = KernelList<Nothing>;
   template <class Orch>
   TM_DEVICE static void orchestrate(Orch& orch, const EntryArgs&) {
     Scope root(orch);
-    const auto gate = orch.template submit<Gate>(Args());
-    TaskHandle gated[kGated];
-    for (auto& task : gated) task = orch.template submit<Nothing>(Args().after(gate));
-    for (int i = 0; i < 520 && !orch.failed(); ++i)
-      orch.template submit<Nothing>(Args().after(gated, kGated));
+    TaskHandle producers[kProducers];
+    for (auto& task : producers) task = orch.template submit<Nothing>(Args());
+    for (int i = 0; i < 100 && !orch.failed(); ++i)
+      orch.template submit<Nothing>(Args().after(producers, kProducers));
   }
 };
 
-// 32 x 2,049 tensors are written in place, each with its own entry in the tensor map.
+// 32 tensors are written in place by one task, each with its own entry in the tensor map.
 struct TensormapOverflow : WithoutData {
   static constexpr const char* kName = "tensormap_overflow";
   static constexpr const char* kDescription =
-      "fault: one scope writes 65,568 tensors in place, the tensor map has 65,536 entries";
+      "fault: one task writes 32 tensors in place, the tensor map has 16 entries";
   static constexpr std::uint32_t kPerTask = 32;
+  // Unless another size is asked for.
+  static void configure(RuntimeConfig& config) {
+    if (config.tensormap_entries == RuntimeConfig{}.tensormap_entries)
+      config.tensormap_entries = kPerTask / 2;
+  }
   struct Rewrite : DoesNothing {
     static constexpr KernelInfo kInfo{
         .name = "rewrite",
@@ -88,16 +93,14 @@ struct TensormapOverflow : WithoutData {
   template <class Orch>
   TM_DEVICE static void orchestrate(Orch& orch, const EntryArgs&) {
     Scope root(orch);
-    for (int i = 0; i < 2049 && !orch.failed(); ++i) {
-      Args rewritten;
-      for (std::uint32_t made = 0; made < kPerTask; made += kOutputsMax) {
-        Args outputs;
-        for (std::uint32_t k = 0; k < kOutputsMax; ++k) outputs.out({1, {1}}, DType::kUint8);
-        const auto task = orch.allocate(outputs);
-        for (std::uint32_t k = 0; k < kOutputsMax; ++k) rewritten.inout(task.output(k));
-      }
-      orch.template submit<Rewrite>(rewritten);
+    Args rewritten;
+    for (std::uint32_t made = 0; made < kPerTask; made += kOutputsMax) {
+      Args outputs;
+      for (std::uint32_t k = 0; k < kOutputsMax; ++k) outputs.out({1, {1}}, DType::kUint8);
+      const auto task = orch.allocate(outputs);
+      for (std::uint32_t k = 0; k < kOutputsMax; ++k) rewritten.inout(task.output(k));
     }
+    orch.template submit<Rewrite>(rewritten);
   }
 };
 

@@ -30,23 +30,8 @@ struct Linger {
       .name = "linger", .core = CoreType::kAiv, .args = {scalar("ns", DType::kUint64)}};
   template <class Block>
   TM_DEVICE static void run(Block& block, const TaskArgs& args) {
-    if (block.rank() == 0) block.wait_ns(args.scalar<std::uint64_t>(0));
-    block.barrier();
-  }
-};
-
-// Returns when the whole graph is submitted, or the run is ending: everything after it waits
-// until then, however fast the device is.
-struct Gate {
-  static constexpr KernelInfo kInfo{.name = "gate", .core = CoreType::kAiv, .args = {}};
-  template <class Block>
-  TM_DEVICE static void run(Block& block, const TaskArgs& args) {
-    const auto* control = reinterpret_cast<const RuntimeControl*>(args.memory());
-    if (block.rank() == 0)
-      while (control->orchestration_done.load_acquire() == 0 &&
-             control->error.load_acquire() == ErrorCode::kNone)
-        block.wait_ns(100'000);
-    block.barrier();
+    if (block.thread() == 0) block.wait_ns(args.scalar<std::uint64_t>(0));
+    block.sync();
   }
 };
 

@@ -17,12 +17,12 @@ struct CopyOrHang {
     const auto a = args.tensor<float>(0), c = args.tensor<float>(1);
     const bool stuck = args.scalar<std::int32_t>(0) != 0;
     const std::uint64_t end = stuck ? c.size() / 2 : c.size();
-    for (auto i = block.rank(); i < end; i += block.size()) c[i] = a[i];
+    block.copy(c.data(), a.data(), end * sizeof(float));
     while (stuck) block.wait_ns(1'000'000);
   }
 };
 
-// Copies its input, but touches an address nobody has if `broken`.
+// Copies its input, but its last thread touches an address nobody has if `broken`.
 struct CopyOrCrash {
   static constexpr KernelInfo kInfo{.name = "copy_or_crash",
                                     .core = CoreType::kAiv,
@@ -31,10 +31,10 @@ struct CopyOrCrash {
   TM_DEVICE static void run(Block& block, const TaskArgs& args) {
     const auto a = args.tensor<float>(0), c = args.tensor<float>(1);
     const bool broken = args.scalar<std::int32_t>(0) != 0;
-    const std::uint64_t end = broken ? c.size() / 2 : c.size();
-    for (auto i = block.rank(); i < end; i += block.size()) c[i] = a[i];
-    volatile std::uintptr_t nowhere = 8;
-    if (broken) *reinterpret_cast<volatile int*>(nowhere) = 1;
+    block.copy(c.data(), a.data(), (broken ? c.size() / 2 : c.size()) * sizeof(float));
+    block.sync();
+    volatile std::uintptr_t nowhere = broken && block.thread() + 1 == block.threads() ? 8 : 0;
+    if (nowhere != 0) *reinterpret_cast<volatile int*>(nowhere) = 1;
   }
 };
 

@@ -19,7 +19,6 @@
 #include "tidemark/session/entry_data.h"
 #include "tidemark/session/workload_entry.h"
 #include "workloads/seeded_numbers.h"
-#include "workloads/tile_product.h"
 
 namespace tidemark {
 
@@ -31,9 +30,9 @@ inline constexpr std::uint64_t kSize = 128;
 struct Multiplies {
   template <class Block>
   TM_DEVICE static void run(Block& block, const TaskArgs& args) {
-    multiply_tiles(block, {.rows = kSize, .inner = kSize, .columns = kSize},
-                   args.tensor<float>(0).data(), args.tensor<float>(1).data(),
-                   args.tensor<float>(2).data());
+    block.multiply_tile({.rows = kSize, .inner = kSize, .columns = kSize},
+                        args.tensor<float>(0).data(), args.tensor<float>(1).data(),
+                        args.tensor<float>(2).data());
   }
 };
 
@@ -41,7 +40,8 @@ struct Multiplies {
 template <class Block, class Work>
 TM_DEVICE void for_half(Block& block, std::uint32_t half, const Work& work) {
   constexpr std::uint64_t kHalf = kSize * kSize / 2;
-  for (std::uint64_t i = half * kHalf + block.rank(); i < (half + 1) * kHalf; i += block.size())
+  for (std::uint64_t i = half * kHalf + block.thread(); i < (half + 1) * kHalf;
+       i += block.threads())
     work(i);
 }
 
@@ -81,7 +81,8 @@ struct SumTiles {
   template <class Block>
   TM_DEVICE static void run(Block& block, const TaskArgs& args) {
     const auto a = args.tensor<float>(0), b = args.tensor<float>(1), sum = args.tensor<float>(2);
-    for (std::uint64_t i = block.rank(); i < sum.size(); i += block.size()) sum[i] = a[i] + b[i];
+    for (std::uint64_t i = block.thread(); i < sum.size(); i += block.threads())
+      sum[i] = a[i] + b[i];
   }
 };
 
@@ -108,7 +109,7 @@ struct FinishRowSums {
   template <class Block>
   TM_DEVICE static void run(Block& block, const TaskArgs& args) {
     const auto mean = args.tensor<float>(0), row_sums = args.tensor<float>(3);
-    for (std::uint64_t row = block.rank(); row < mixed_detail::kSize; row += block.size()) {
+    for (std::uint64_t row = block.thread(); row < mixed_detail::kSize; row += block.threads()) {
       float sum = 0;
       for (std::uint64_t i = 0; i < mixed_detail::kSize; ++i) sum += mean(row, i);
       row_sums[row] = sum;

@@ -18,7 +18,7 @@ struct AddMaybeNan {
     const auto a = args.tensor<float>(0), c = args.tensor<float>(1);
     const auto s = args.scalar<float>(0);
     const bool broken = args.scalar<std::int32_t>(1) != 0;
-    for (auto i = block.rank(); i < c.size(); i += block.size()) {
+    for (auto i = block.thread(); i < c.size(); i += block.threads()) {
       const float infinity = broken && i == 7 ? 1e38f * 1e38f : 0.0f;
       c[i] = a[i] + s + (infinity - infinity);
     }

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "tidemark/runtime/kernel_list.h"
-#include "workloads/tile_product.h"
+#include "tidemark/runtime/tile_product.h"
 
 namespace tidemark {
 
@@ -22,7 +22,7 @@ struct QueryKey {
     const auto q = args.tensor<Bfloat16>(0), k = args.tensor<Bfloat16>(1);
     const auto s = args.tensor<float>(2);
     const std::uint64_t rows = q.extent(0), keys = k.extent(0), head_size = q.extent(1);
-    for (std::uint64_t key = block.rank(); key < keys; key += block.size())
+    for (std::uint64_t key = block.thread(); key < keys; key += block.threads())
       for (std::uint64_t row = 0; row < rows; ++row)
         s(row, key) = dot_product(q.row(row), k.row(key), head_size);
   }
@@ -44,7 +44,7 @@ struct BlockSoftmax {
     const auto scale = args.scalar<float>(0);
     const auto valid_keys = args.scalar<std::uint64_t>(1);
     const std::uint64_t rows = s.extent(0), keys = s.extent(1);
-    for (std::uint64_t row = block.rank(); row < rows; row += block.size()) {
+    for (std::uint64_t row = block.thread(); row < rows; row += block.threads()) {
       const float* scores = s.row(row);
       float largest = scores[0];
       for (std::uint64_t key = 1; key < valid_keys; ++key)
@@ -72,14 +72,16 @@ struct WeightsValue {
   TM_DEVICE static void run(Block& block, const TaskArgs& args) {
     const auto p = args.tensor<Bfloat16>(0), v = args.tensor<Bfloat16>(1);
     const auto o = args.tensor<float>(2);
-    multiply_tiles(block, {.rows = p.extent(0), .inner = v.extent(0), .columns = v.extent(1)},
-                   p.data(), v.data(), o.data());
+    block.multiply_tile({.rows = p.extent(0), .inner = v.extent(0), .columns = v.extent(1)},
+                        p.data(), v.data(), o.data());
   }
 };
 
 // Takes a block's o, m, l into the running ones (online softmax): whichever maximum is smaller is
-// scaled down to the other. The first block sets them; the last one also writes o / l.
+// scaled down to the other. The first block sets them; the last one also writes o / l. Threads
+// first share the rows, then the elements of each row: the factors of the rows are shared memory.
 struct OnlineUpdate {
+  static constexpr std::uint32_t kRowsMax = 128;  // of a query tile
   static constexpr KernelInfo kInfo{
       .name = "up",
       .core = CoreType::kAiv,
@@ -87,31 +89,55 @@ struct OnlineUpdate {
                in("block_l", DType::kFloat32), inout("o", DType::kFloat32),
                inout("m", DType::kFloat32), inout("l", DType::kFloat32),
                inout("out", DType::kFloat32), scalar("is_first", DType::kBool),
-               scalar("is_last", DType::kBool)}};
+               scalar("is_last", DType::kBool)},
+      .shared_bytes = 2 * kRowsMax * sizeof(float)};
   template <class Block>
   TM_DEVICE static void run(Block& block, const TaskArgs& args) {
+    const auto l = args.tensor<float>(5), o = args.tensor<float>(3);
+    const bool is_first = args.scalar<bool>(0), is_last = args.scalar<bool>(1);
+    if (is_first)
+      for (std::uint32_t i = 0; i < 3; ++i) {
+        const auto from = args.tensor<float>(i), to = args.tensor<float>(3 + i);
+        block.copy(to.data(), from.data(), to.size() * sizeof(float));
+      }
+    else
+      merge(block, args);
+    if (!is_last) return;
+    block.sync();
+    const auto out = args.tensor<float>(6);
+    const std::uint64_t rows = o.extent(0), head_size = o.extent(1);
+    for (std::uint64_t row = 0; row < rows; ++row) {
+      const float* from = o.row(row);
+      float* result = out.row(row);
+      const float sum = l[row];
+      for (std::uint64_t i = block.thread(); i < head_size; i += block.threads())
+        result[i] = from[i] / sum;
+    }
+  }
+
+ private:
+  template <class Block>
+  TM_DEVICE static void merge(Block& block, const TaskArgs& args) {
     const auto block_o = args.tensor<float>(0), block_m = args.tensor<float>(1);
     const auto block_l = args.tensor<float>(2), o = args.tensor<float>(3);
-    const auto m = args.tensor<float>(4), l = args.tensor<float>(5), out = args.tensor<float>(6);
-    const bool is_first = args.scalar<bool>(0), is_last = args.scalar<bool>(1);
+    const auto m = args.tensor<float>(4), l = args.tensor<float>(5);
     const std::uint64_t rows = o.extent(0), head_size = o.extent(1);
-    for (std::uint64_t row = block.rank(); row < rows; row += block.size()) {
+    float* keep = block.template shared<float>(rows);
+    float* take = block.template shared<float>(rows);
+    for (std::uint64_t row = block.thread(); row < rows; row += block.threads()) {
+      const float largest = m[row] > block_m[row] ? m[row] : block_m[row];
+      keep[row] = expf(m[row] - largest);
+      take[row] = expf(block_m[row] - largest);
+      m[row] = largest;
+      l[row] = keep[row] * l[row] + take[row] * block_l[row];
+    }
+    block.sync();
+    for (std::uint64_t row = 0; row < rows; ++row) {
       const float* from = block_o.row(row);
       float* to = o.row(row);
-      if (is_first) {
-        for (std::uint64_t i = 0; i < head_size; ++i) to[i] = from[i];
-        m[row] = block_m[row];
-        l[row] = block_l[row];
-      } else {
-        const float largest = m[row] > block_m[row] ? m[row] : block_m[row];
-        const float keep = expf(m[row] - largest), take = expf(block_m[row] - largest);
-        for (std::uint64_t i = 0; i < head_size; ++i) to[i] = keep * to[i] + take * from[i];
-        m[row] = largest;
-        l[row] = keep * l[row] + take * block_l[row];
-      }
-      if (!is_last) continue;
-      float* result = out.row(row);
-      for (std::uint64_t i = 0; i < head_size; ++i) result[i] = to[i] / l[row];
+      const float kept = keep[row], taken = take[row];
+      for (std::uint64_t i = block.thread(); i < head_size; i += block.threads())
+        to[i] = kept * to[i] + taken * from[i];
     }
   }
 };

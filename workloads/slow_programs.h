@@ -61,6 +61,7 @@ struct TensorWaitTimeout : WithoutData {
         .name = "wait", .core = CoreType::kAiv, .args = {out("made", DType::kInt32)}};
     template <class Block>
     TM_DEVICE static void run(Block& block, const TaskArgs& args) {
+      if (block.thread() != 0) return;
       const auto* control = reinterpret_cast<const RuntimeControl*>(args.memory());
       for (int ms = 0; ms < 30'000 && control->error.load_acquire() == ErrorCode::kNone; ++ms)
         block.wait_ns(1'000'000);

@@ -27,7 +27,7 @@ struct Marks {
   TM_DEVICE static void run(Block& block, const TaskArgs& args) {
     const auto marks = args.tensor<std::int32_t>(0), visits = args.tensor<std::int32_t>(1);
     const std::uint32_t element = kPart * args.block_count + args.block;
-    if (block.rank() != 0) return;
+    if (block.thread() != 0) return;
     marks[element] = args.scalar<std::int32_t>(0) + static_cast<std::int32_t>(element);
     ++visits[element];
     block.recorder().mark("spmd.block", element);
@@ -57,10 +57,12 @@ struct CountVisits {
   template <class Block>
   TM_DEVICE static void run(Block& block, const TaskArgs& args) {
     const auto visits = args.tensor<std::int32_t>(0), total = args.tensor<std::int32_t>(1);
-    if (block.rank() != 0) return;
-    std::int32_t sum = 0;
-    for (std::uint64_t i = 0; i < visits.size(); ++i) sum += visits[i];
-    total[0] = sum;
+    std::int32_t mine = 0;
+    for (std::uint64_t i = block.thread(); i < visits.size(); i += block.threads())
+      mine += visits[i];
+    const std::int32_t sum =
+        block.reduce(mine, [](std::int32_t left, std::int32_t right) { return left + right; });
+    if (block.thread() == 0) total[0] = sum;
     block.recorder().counter("spmd.visits", sum);
   }
 };

@@ -94,7 +94,7 @@ __device__ void produce_as_warp(const RegionView& region, const SyntheticArgs& a
     last_ticks = __shfl_sync(~0u, last_ticks, 0);
     for (std::uint64_t number = 0;;) {
       std::uint64_t count = 0, now_ticks = 0;
-      if (warp.rank() == 0) {
+      if (warp.thread() == 0) {
         count = pace.next(number, kBatch);
         now_ticks = CudaEnv::now_ticks();
       }

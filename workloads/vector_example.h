@@ -18,7 +18,7 @@ struct Add {
   template <class Block>
   TM_DEVICE static void run(Block& block, const TaskArgs& args) {
     const auto a = args.tensor<float>(0), b = args.tensor<float>(1), c = args.tensor<float>(2);
-    for (auto i = block.rank(); i < c.size(); i += block.size()) c[i] = a[i] + b[i];
+    for (auto i = block.thread(); i < c.size(); i += block.threads()) c[i] = a[i] + b[i];
   }
 };
 
@@ -30,7 +30,7 @@ struct AddScalar {
   TM_DEVICE static void run(Block& block, const TaskArgs& args) {
     const auto a = args.tensor<float>(0), c = args.tensor<float>(1);
     const auto s = args.scalar<float>(0);
-    for (auto i = block.rank(); i < c.size(); i += block.size()) c[i] = a[i] + s;
+    for (auto i = block.thread(); i < c.size(); i += block.threads()) c[i] = a[i] + s;
   }
 };
 
@@ -40,7 +40,7 @@ struct Mul {
   template <class Block>
   TM_DEVICE static void run(Block& block, const TaskArgs& args) {
     const auto a = args.tensor<float>(0), b = args.tensor<float>(1), c = args.tensor<float>(2);
-    for (auto i = block.rank(); i < c.size(); i += block.size()) c[i] = a[i] * b[i];
+    for (auto i = block.thread(); i < c.size(); i += block.threads()) c[i] = a[i] * b[i];
   }
 };
 

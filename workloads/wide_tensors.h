@@ -16,7 +16,7 @@ struct LookAtLast {
   template <class Block>
   TM_DEVICE static void run(Block& block, const TaskArgs& args) {
     const auto a = args.tensor<float>(0), c = args.tensor<float>(1);
-    if (block.rank() == 0) c[0] = a[a.size() - 1];
+    if (block.thread() == 0) c[0] = a[a.size() - 1];
   }
 };
 

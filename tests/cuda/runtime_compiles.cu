@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles the task runtime, its side of the recorder and a workload for a GPU: orchestrator,
 // scheduler and worker. Nothing here is run by CI.
-#include "tidemark/device/cuda/cuda_env.cuh"
+#include "tidemark/device/cuda/cuda_block.cuh"
 #include "tidemark/runtime/graph/recording_watch.h"
 #include "tidemark/runtime/units/scheduler.h"
 #include "tidemark/runtime/units/worker.h"
@@ -34,12 +34,32 @@ __global__ void run_units(void* base, const __grid_constant__ RuntimeLayout layo
     });
   } else {
     const std::uint32_t core = blockIdx.x - 1 - units.schedulers;
-    CtaUnitBlock block(&region, layout.config.lanes().events(core));
-    Worker<typename Workload::Kernels, CudaUnitEnv, CtaUnitBlock>(
+    using Block = CtaUnitBlock<256>;
+    Block block(&region, layout.config.lanes().events(core));
+    if (block.thread() != 0) return follow<typename Workload::Kernels>(block);
+    Worker<typename Workload::Kernels, CudaUnitEnv, Block>(
         memory, status, core, scheduler_of(layout.config, core / kCoresPerCluster), &region)
         .run(block);
     block.recorder().close();
   }
+}
+
+// What no kernel of vector_example asks of its block.
+__global__ void use_the_block(float* out, const __grid_constant__ RegionView region) {
+  CtaUnitBlock<64> block(&region, ~0u);
+  struct Pair {
+    std::uint32_t thread, warp;
+    std::uint16_t lane;
+  };
+  const Pair first =
+      block.broadcast(Pair{block.thread(), block.warp(), static_cast<std::uint16_t>(block.lane())});
+  block.open_shared(4096);
+  auto* tile = block.shared<float>(1024);
+  block.copy(tile, out, 4096);
+  block.sync();
+  block.multiply_tile({.rows = 16, .inner = 16, .columns = 16}, tile, tile + 256, out);
+  block.close_shared();
+  out[first.thread] = block.reduce(out[block.thread()], [](float a, float b) { return a + b; });
 }
 
 const void* units_of_vector_example() {

@@ -13,7 +13,7 @@ struct Axpy {
   template <class Block>
   TM_DEVICE static void run(Block& block, const TaskArgs& args) {
     const auto x = args.tensor<float>(0), y = args.tensor<float>(1);
-    for (auto i = block.rank(); i < y.size(); i += block.size())
+    for (auto i = block.thread(); i < y.size(); i += block.threads())
       y[i] += args.scalar<float>(0) * x[i];
   }
 };

@@ -22,12 +22,13 @@ struct NoSleep : NoPause {
 };
 Scheduler<NoSleep>* no_sleep;  // expects: UnitEnv, Env::sleep
 
-struct NoBarrier {
-  std::uint32_t rank() const { return 0; }
-  std::uint32_t size() const { return 1; }
+struct NoSync {
+  static constexpr std::uint32_t kThreads = 1;
+  std::uint32_t thread() const { return 0; }
+  std::uint32_t threads() const { return 1; }
   std::uint64_t broadcast(std::uint64_t value) const { return value; }
 };
-Pen<TaskSpan, SimEnv, NoBarrier>* no_barrier;  // expects: Block, block.barrier
+Pen<TaskSpan, SimEnv, NoSync>* no_sync;  // expects: Block, block.sync
 
 struct NoEdge {
   void submit_begins() {}
@@ -45,6 +46,27 @@ struct NoRun {
 };
 void no_run(SimBlock& block, const TaskArgs& args) {
   KernelList<NoRun>::run(0, block, args);  // expects: RunsOn, K::run
+}
+
+struct TooMuchShared {
+  static constexpr KernelInfo kInfo{.name = "too_much", .shared_bytes = kSharedBytesMax + 1};
+  template <class B>
+  static void run(B&, const TaskArgs&) {}
+};
+std::uint16_t too_much() {
+  return KernelList<TooMuchShared>::kCount;  // expects: shared_bytes, kSharedBytesMax
+}
+
+template <CoreType kCore>
+struct OfCore {
+  static constexpr KernelInfo kInfo{.name = "of_core", .core = kCore};
+  template <class B>
+  static void run(B&, const TaskArgs&) {}
+};
+using Aic = OfCore<CoreType::kAic>;
+using Aiv = OfCore<CoreType::kAiv>;
+void turned_around(Orchestrator<KernelList<Aic, Aiv>, SimEnv>& orch) {
+  orch.submit_mix<Aiv, Aic>(Args());  // expects: submit_mix, kInfo.core
 }
 
 struct NoPrepare {

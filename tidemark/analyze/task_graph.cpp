@@ -145,6 +145,7 @@ void TaskGraph::count_what_is_missing() {
         std::all_of(node.args.begin(), node.args.end(),
                     [](const TaskArgument& arg) { return arg.known_dims == arg.said.rank; });
     if (node.args.size() < node.task.tensor_count || !dims_known) ++tasks_cut;
+    if (node.task.writers_evicted != 0) ++tasks_after_eviction;
   }
   for (const auto& edge : edges)
     if (index_.count(edge.producer) == 0 || index_.count(edge.consumer) == 0) ++edges_without_task;

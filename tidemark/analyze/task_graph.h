@@ -58,9 +58,12 @@ class TaskGraph {
   std::uint64_t missing_records = 0;
   std::uint64_t tasks_cut = 0;           // some of their tensors were not recorded
   std::uint64_t edges_without_task = 0;  // an end of theirs was not recorded
+  std::uint64_t tasks_after_eviction =
+      0;  // the tensor map had given up writers: they may lack edges
 
   [[nodiscard]] bool complete() const {
-    return missing_records == 0 && tasks_cut == 0 && edges_without_task == 0;
+    return missing_records == 0 && tasks_cut == 0 && edges_without_task == 0 &&
+           tasks_after_eviction == 0;
   }
   // Null: no such task was recorded.
   [[nodiscard]] const TaskNode* find(std::uint64_t task_id) const;

@@ -47,11 +47,12 @@ class GraphByHand {
     capture_.write(lane_, GraphEdgeRecord{.producer = producer, .consumer = consumer});
   }
 
-  void head(std::uint64_t id, std::size_t tensors) {
+  void head(std::uint64_t id, std::size_t tensors, std::uint8_t writers_evicted = 0) {
     capture_.write(lane_, GraphTask{.task_id = id,
                                     .time_ticks = samples::kLaunchTicks + id,
                                     .kernels = {0xFFFF, 1, 0xFFFF},
-                                    .tensor_count = static_cast<std::uint8_t>(tensors)});
+                                    .tensor_count = static_cast<std::uint8_t>(tensors),
+                                    .writers_evicted = writers_evicted});
   }
   void argument(std::uint64_t id, std::size_t index, const Argument& arg, std::uint8_t rank) {
     capture_.write(lane_, GraphArgument{.task_id = id,
@@ -284,6 +285,17 @@ TEST(TaskGraph, TakesNoDimensionsFromBehindALoss) {
   EXPECT_EQ(graph.find(1)->arg(0)->known_dims, 0);
   EXPECT_EQ(graph.tasks_cut, 1u);
   EXPECT_EQ(graph.missing_records, 2u);
+}
+
+TEST(TaskGraph, IsNotCompleteAfterWritersWereEvicted) {
+  GraphByHand hand;
+  hand.head(1, 0);
+  hand.head(2, 0, 1);
+  hand.head(3, 0, 1);
+  const TaskGraph graph = hand.load();
+  EXPECT_EQ(graph.tasks_after_eviction, 2u);
+  EXPECT_EQ(graph.missing_records, 0u);
+  EXPECT_FALSE(graph.complete());
 }
 
 TEST(TaskGraph, CountsEdgesWhoseTasksAreMissing) {

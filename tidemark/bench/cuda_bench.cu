@@ -49,7 +49,7 @@ __global__ void produce(const __grid_constant__ RegionView region, std::uint64_t
       pen.write_many(records, [](std::uint64_t i) { return make_record<kBytes, kStamped>(i); });
     }
   }
-  if (block.rank() != 0) return;
+  if (block.thread() != 0) return;
   recorder.close();
   time.end_ticks = CudaEnv::now_ticks();
   times[blockIdx.x] = time;

@@ -3,13 +3,13 @@
 // graph in the same run.
 
 #include <algorithm>
-#include <cstring>
 
 #include "tidemark/base/human_text.h"
-#include "tidemark/base/mapped_memory.h"
+#include "tidemark/bench/bench_memory.h"
 #include "tidemark/bench/rounds.h"
 #include "tidemark/bench/runtime_graphs.h"
 #include "tidemark/bench/tbb_graph.h"
+#include "tidemark/bench/tiles_bench.h"
 #include "tidemark/device/sim/sim_clock.h"
 
 namespace tidemark::bench {
@@ -19,27 +19,6 @@ struct Measured {
   GraphRequest graph;
   double ns_per_task = 0;
   double tbb_ns_per_task = 0;  // 0: not measured
-};
-
-// The runtime's memory, touched before it is measured: a device's memory is simply there.
-class BenchMemory {
- public:
-  explicit BenchMemory(const RuntimeConfig& config)
-      : layout_(lay_out(config)),
-        pages_(layout_.total_bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE) {
-    TM_CHECK(pages_.valid());
-    unsigned char* bytes = pages_.data();
-    for (const std::uint32_t ring : {0u, 1u}) {
-      const RingLayout& place = layout_.rings[ring];
-      std::fill(bytes + place.slots_offset, bytes + place.heap_offset, 0);
-    }
-    std::fill(bytes, bytes + layout_.map_offset, 0);
-  }
-  [[nodiscard]] RuntimeMemory memory() const { return {pages_.base(), layout_}; }
-
- private:
-  RuntimeLayout layout_;
-  MappedMemory pages_;
 };
 
 RuntimeConfig config_of(const GraphRequest& graph, const Platform& platform) {
@@ -53,7 +32,7 @@ RuntimeConfig config_of(const GraphRequest& graph, const Platform& platform) {
 
 // Nanoseconds from the first submit to the last completion, or nothing if the graph failed.
 Expected<double> run_once(const GraphRequest& graph, const RuntimeConfig& config) {
-  const BenchMemory held(config);
+  BenchMemory held(config);
   const RuntimeMemory memory = held.memory();
   EntryArgs& entry = memory.control().entry;
   entry.tensor_count = 1;
@@ -62,9 +41,7 @@ Expected<double> run_once(const GraphRequest& graph, const RuntimeConfig& config
   entry.number_count = 2;
   entry.numbers[0] = static_cast<std::int64_t>(graph.shape);
   entry.numbers[1] = static_cast<std::int64_t>(graph.tasks);
-  std::vector<UnitProgress> lines(status_bytes(config.units()) / sizeof(UnitProgress) + 1);
-  std::memset(static_cast<void*>(lines.data()), 0, lines.size() * sizeof(UnitProgress));
-  auto* status = reinterpret_cast<RuntimeStatus*>(lines.data());
+  RuntimeStatus* status = held.status();
   NoWatch watch;
   run_sim_units<BenchGraph>(memory, status, watch, [] { return false; });
   if (status->error.code.load_acquire() != ErrorCode::kNone ||
@@ -153,6 +130,7 @@ Expected<int> bench_runtime(const RuntimeBenchOptions& options, const BenchOutpu
   const Platform* platform = find_platform(options.platform);
   if (platform == nullptr || platform->device != DeviceKind::kSimulated)
     return failure(ErrorKind::kUsage, "--platform {}: a simulated one", options.platform);
+  if (options.graph == "tiles") return bench_tiles(options, out);
   std::vector<GraphRequest> graphs;
   for (const std::uint64_t tasks : {options.tasks / 10, options.tasks, options.tasks * 10})
     graphs.push_back({GraphShape::kIndependent, true, tasks});

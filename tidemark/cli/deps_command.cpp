@@ -89,9 +89,9 @@ void print_summary(const RunCapture& run, const TaskGraph& graph) {
   if (!graph.complete())
     print(
         "  INCOMPLETE: {} records are missing, {} tasks lack tensors, {} edges have an unknown "
-        "end\n",
+        "end, {} tasks may lack edges (the tensor map was too small)\n",
         with_commas(graph.missing_records), with_commas(graph.tasks_cut),
-        with_commas(graph.edges_without_task));
+        with_commas(graph.edges_without_task), with_commas(graph.tasks_after_eviction));
 }
 
 void print_list(const RunCapture& run, const TaskGraph& graph) {

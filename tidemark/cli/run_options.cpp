@@ -121,6 +121,9 @@ Expected<std::string> choose_case(const RunOptions& options, const WorkloadEntry
 
 Expected<WorkloadLaunch> plan_without_tasks(const RunOptions& options, const RunRequest& request) {
   std::string_view refused = options.dump.level.empty() ? "" : "--dump-tensor";
+  if (options.runtime.block_threads != 1)
+    return failure(ErrorKind::kUsage, "--block-threads {}: {} has no kernels of tasks",
+                   options.runtime.block_threads, request.workload);
   for (const auto& stream : kStreams)
     if (stream.id != StreamId::kSwimlane && options.streams[stream.id] != 0) {
       refused = stream.flag;

@@ -23,6 +23,7 @@ struct RingSetting {
 constexpr RingSetting kTaskWindow{"--ring-task-window", "PTO2_RING_TASK_WINDOW", kTaskWindowMin,
                                   kTaskWindowMax, true};
 constexpr RingSetting kHeap{"--ring-heap", "PTO2_RING_HEAP", kHeapBytesMin, kHeapBytesMax, false};
+constexpr RingSetting kArgs{"--ring-args", "PTO2_RING_ARGS", kArgsBytesMin, kArgsBytesMost, false};
 constexpr RingSetting kDepPool{"--ring-dep-pool", "PTO2_RING_DEP_POOL", kDepPoolMin, kDepPoolMax,
                                false};
 
@@ -79,6 +80,10 @@ void bind_runtime_options(Command& command, RuntimeOptions& options) {
                  "(default 16384; variable PTO2_RING_TASK_WINDOW)");
   command.option("--ring-heap", &options.heap,
                  "Bytes for outputs, likewise (default 268435456; PTO2_RING_HEAP)");
+  command.option(
+      "--ring-args", &options.args,
+      "Bytes for the arguments of live tasks, likewise (default 16777216, or 1024 per slot "
+      "if that is more; PTO2_RING_ARGS)");
   command.option("--ring-dep-pool", &options.dep_pool,
                  "Dependency entries, likewise (default 16384; PTO2_RING_DEP_POOL)");
   command.option("--tensormap-pool", &options.tensormap_pool,
@@ -87,6 +92,10 @@ void bind_runtime_options(Command& command, RuntimeOptions& options) {
                "Writers also wait for the readers of what they overwrite");
   command.option("--scheduler-timeout-ms", &options.scheduler_timeout_ms,
                  "How long a task may run, and how long the orchestration waits for an element",
+                 kShowsDefault);
+  command.option("--block-threads", &options.block_threads,
+                 "Threads of the block that runs a kernel, 1 to 16; only on simulated platforms, "
+                 "to find missing barriers with a sanitizer",
                  kShowsDefault);
 }
 
@@ -104,6 +113,7 @@ Expected<RuntimeConfig> plan_runtime(const RuntimeOptions& options, const Platfo
     for (auto& ring : config.rings) ring = kHostBuildSizes;
   TM_TRY_DO(apply(kTaskWindow, options.task_window, &RingSizes::task_window, config));
   TM_TRY_DO(apply(kHeap, options.heap, &RingSizes::heap_bytes, config));
+  TM_TRY_DO(apply(kArgs, options.args, &RingSizes::args_bytes, config));
   TM_TRY_DO(apply(kDepPool, options.dep_pool, &RingSizes::dep_pool, config));
   if (options.tensormap_pool) {
     const std::uint32_t entries = *options.tensormap_pool;
@@ -115,6 +125,15 @@ Expected<RuntimeConfig> plan_runtime(const RuntimeOptions& options, const Platfo
   if (options.scheduler_timeout_ms == 0)
     return failure(ErrorKind::kUsage, "--scheduler-timeout-ms 0: a task needs some time");
   config.task_timeout_ms = options.scheduler_timeout_ms;
+  if (options.block_threads == 0 || options.block_threads > kBlockThreadsMax)
+    return failure(ErrorKind::kUsage, "--block-threads: {} is not from 1 to {}",
+                   options.block_threads, kBlockThreadsMax);
+  if (options.block_threads > 1 && platform.device == DeviceKind::kCuda)
+    return failure(ErrorKind::kUsage,
+                   "--block-threads {}: only simulated platforms can choose; "
+                   "{} is none",
+                   options.block_threads, platform.name);
+  config.block_threads = options.block_threads;
   return config;
 }
 

@@ -17,10 +17,12 @@ struct RuntimeOptions {
   std::string runtime{kBuilds[0].name};
   std::string task_window;  // one value or four, comma separated; empty: the environment's
   std::string heap;
+  std::string args;
   std::string dep_pool;
   std::optional<std::uint32_t> tensormap_pool;
   bool track_war = false;
   std::uint32_t scheduler_timeout_ms = 10'000;
+  std::uint32_t block_threads = 1;
 };
 
 void bind_runtime_options(Command& command, RuntimeOptions& options);

@@ -44,6 +44,7 @@ class DepsWriter {
       put(json_, "records", graph_.missing_records);
       put(json_, "tasks_without_all_tensors", graph_.tasks_cut);
       put(json_, "edges_with_an_unknown_end", graph_.edges_without_task);
+      put(json_, "tasks_after_evicted_writers", graph_.tasks_after_eviction);
     });
   }
 

@@ -13,6 +13,7 @@
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/perfetto_writer.h"
 #include "tidemark/schema/phase_span.h"
+#include "tidemark/schema/task_id.h"
 
 namespace tidemark {
 namespace {
@@ -141,7 +142,7 @@ class TraceExport {
     RecordCursor cursor = run_.records(lanes.submits());
     while (cursor.next()) {
       const auto submit = cursor.as<SubmitSpan>();
-      const std::uint64_t ring = submit.task_id >> 32 & 3;
+      const std::uint64_t ring = TaskId{submit.task_id}.ring();
       const std::string task = task_text(submit.task_id);
       const std::array notes{Note{"task", task}, Note{"index", {}, submit.index}};
       writer_.begin_slice(submits, ns(submit.begin_ticks), "submit", notes);
@@ -226,11 +227,18 @@ class TraceExport {
     writer_.end_slice(core, ns(row.end_ticks));
   }
   static std::string_view short_task(std::uint64_t task_id, std::array<char, 32>& text) {
-    const auto written =
-        task_id >> 32 == 0 ? fmt::format_to_n(text.data(), text.size(), FMT_COMPILE("t{}"), task_id)
-                           : fmt::format_to_n(text.data(), text.size(), FMT_COMPILE("r{}t{}"),
-                                              task_id >> 32, task_id & 0xFFFFFFFF);
-    return {text.data(), std::min(written.size, text.size())};
+    const TaskId task{task_id};
+    auto written =
+        task.ring() == 0
+            ? fmt::format_to_n(text.data(), text.size(), FMT_COMPILE("t{}"), task.local())
+            : fmt::format_to_n(text.data(), text.size(), FMT_COMPILE("r{}t{}"), task.ring(),
+                               task.local());
+    std::size_t size = written.size;
+    if (task.lap() != 0)
+      size +=
+          fmt::format_to_n(text.data() + size, text.size() - size, FMT_COMPILE("l{}"), task.lap())
+              .size;
+    return {text.data(), std::min(size, text.size())};
   }
   const std::string& kernel_name(std::uint16_t kernel) {
     const auto [found, fresh] = kernel_names_.try_emplace(kernel);

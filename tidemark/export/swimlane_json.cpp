@@ -7,6 +7,7 @@
 #include "tidemark/export/row_text.h"
 #include "tidemark/schema/cluster_range.h"
 #include "tidemark/schema/phase_span.h"
+#include "tidemark/schema/task_id.h"
 
 namespace tidemark {
 namespace {
@@ -57,7 +58,7 @@ class SwimlaneWriter {
     const bool aic = run_.runtime() && core_type(row.core) == CoreType::kAic;
     fmt::format_to(std::back_inserter(out_),
                    FMT_COMPILE("{{\"task_id\":{},\"ring_id\":{},\"func_id\":{},\"func_name\":"),
-                   row.task_id, row.task_id >> 32, row.kernel);
+                   row.task_id, TaskId{row.task_id}.ring(), row.kernel);
     if (row.kernel < kernels_.size())
       out_.append(kernels_[row.kernel]);
     else

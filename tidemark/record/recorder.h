@@ -50,20 +50,30 @@ TM_DEVICE TM_INLINE void store_record(unsigned char* at, const R& record,
     quanta[q].store(words[2 * q], stamped(words[2 * q + 1], stamp_high));
 }
 
-// One thread is a block of one. In a block, broadcast gives everybody the value of rank 0.
-struct SoloBlock {
-  TM_DEVICE std::uint32_t rank() const { return 0; }
-  TM_DEVICE std::uint32_t size() const { return 1; }
-  TM_DEVICE void barrier() const {}
-  TM_DEVICE TM_INLINE std::uint64_t broadcast(std::uint64_t value) const { return value; }
-};
-
+// The threads that write one lane together, or run one kernel (runtime/kernel_block.h). thread() is
+// which of them this is, threads() how many there are; kThreads is the same where it is known when
+// compiling, else 0. Nobody leaves sync() before all have come. broadcast gives everybody the value
+// of thread 0, of any type that memcpy may copy. All threads call sync() and broadcast() equally
+// often.
 template <class B>
 concept Block = requires(B& block, std::uint64_t value) {
-  { block.rank() } -> std::same_as<std::uint32_t>;
-  { block.size() } -> std::same_as<std::uint32_t>;
-  block.barrier();
+  { B::kThreads } -> std::convertible_to<std::uint32_t>;
+  { block.thread() } -> std::same_as<std::uint32_t>;
+  { block.threads() } -> std::same_as<std::uint32_t>;
+  block.sync();
   { block.broadcast(value) } -> std::same_as<std::uint64_t>;
+};
+
+// One thread is a block of one.
+struct SoloBlock {
+  static constexpr std::uint32_t kThreads = 1;
+  TM_DEVICE static constexpr std::uint32_t thread() { return 0; }
+  TM_DEVICE static constexpr std::uint32_t threads() { return 1; }
+  TM_DEVICE static void sync() {}
+  template <class T>
+  TM_DEVICE TM_INLINE static T broadcast(const T& value) {
+    return value;
+  }
 };
 static_assert(Block<SoloBlock>);
 
@@ -73,7 +83,7 @@ class Recorder;
 // A recorder's hot state by value, so that a loop keeps it in registers: where the next record
 // goes, how many still fit into the page, and the stamp. While a pen is out, the recorder is
 // written only through it; the pen's end gives the state back. Every thread of a block holds its
-// own recorder and pen; rank 0's recorder has the lane, and all call the same functions with the
+// own recorder and pen; thread 0's recorder has the lane, and all call the same functions with the
 // same counts.
 template <TraceRecord R, DeviceEnv Env, Block B = SoloBlock>
 class Pen {
@@ -83,8 +93,8 @@ class Pen {
     take();
   }
   TM_DEVICE ~Pen() {
-    block_.barrier();  // every store is issued
-    if (block_.rank() != 0) return;
+    block_.sync();  // every store is issued
+    if (block_.thread() != 0) return;
     recorder_->cursor_ = cursor_;
     recorder_->watch_age();
   }
@@ -129,7 +139,7 @@ class Pen {
   template <class Make>
   TM_DEVICE TM_INLINE void store_batch(std::uint64_t done, std::uint32_t batch, const Make& make) {
     constexpr std::uint32_t kQuanta = R::kBytes / kQuantumBytes;
-    const std::uint32_t size = block_.size();
+    const std::uint32_t threads = block_.threads();
     unsigned char* const cursor = cursor_;
     const std::uint64_t stamp_high = stamp_high_;
     if constexpr (kBurst > 1) {
@@ -149,14 +159,14 @@ class Pen {
         store_record(cursor + std::uint64_t{i} * R::kBytes, make(done + i), stamp_high);
       return;
     }
-    if (size % kQuanta != 0) {
-      for (std::uint32_t i = block_.rank(); i < batch; i += size)
+    if (threads % kQuanta != 0) {
+      for (std::uint32_t i = block_.thread(); i < batch; i += threads)
         store_record(cursor + std::uint64_t{i} * R::kBytes, make(done + i), stamp_high);
       return;
     }
-    const std::uint32_t part = block_.rank() % kQuanta;
+    const std::uint32_t part = block_.thread() % kQuanta;
     TM_UNROLL_4
-    for (std::uint32_t i = block_.rank() / kQuanta; i < batch; i += size / kQuanta)
+    for (std::uint32_t i = block_.thread() / kQuanta; i < batch; i += threads / kQuanta)
       store_quantum(cursor + std::uint64_t{i} * R::kBytes, make(done + i), part, stamp_high);
   }
 
@@ -168,10 +178,10 @@ class Pen {
     }
   }();
 
-  // Only rank 0 touches the recorder.
+  // Only thread 0 touches the recorder.
   TM_DEVICE TM_INLINE void take() {
     std::uint64_t cursor = 0, room = 0, stamp_high = 0;
-    if (block_.rank() == 0) {
+    if (block_.thread() == 0) {
       cursor = reinterpret_cast<std::uint64_t>(recorder_->cursor_);
       room = static_cast<std::uint32_t>(recorder_->end_ - recorder_->cursor_) / R::kBytes;
       stamp_high = recorder_->stamp_high_;
@@ -184,13 +194,13 @@ class Pen {
 
   TM_DEVICE TM_INLINE bool turn_page() {
     if (cursor_ == nullptr) return false;
-    block_.barrier();  // every store into the old page is issued
+    block_.sync();  // every store into the old page is issued
     bool turned = false;
-    if (block_.rank() == 0) {
+    if (block_.thread() == 0) {
       recorder_->cursor_ = cursor_;
       turned = recorder_->turn_page();
     }
-    block_.barrier();  // what rank 0 stored into the new page comes before anybody's records
+    block_.sync();  // what thread 0 stored into the new page comes before anybody's records
     turned = block_.broadcast(turned ? 1 : 0) != 0;
     take();
     return turned;
@@ -209,10 +219,10 @@ class Recorder : public LaneWriter<Env> {
   Recorder() = default;
   TM_DEVICE Recorder(const RegionView* region, LaneIndex lane)
       : LaneWriter<Env>(region, lane, R::kBytes) {}
-  // Every thread of a block makes one; that of rank 0 holds the lane, the others are disabled.
+  // Every thread of a block makes one; that of thread 0 holds the lane, the others are disabled.
   template <Block B>
   TM_DEVICE Recorder(const RegionView* region, LaneIndex lane, const B& block)
-      : Recorder(block.rank() == 0 ? Recorder(region, lane) : Recorder()) {}
+      : Recorder(block.thread() == 0 ? Recorder(region, lane) : Recorder()) {}
 
   // The device's clock. A page that has been open for too long is handed over here, where the time
   // is known anyway: the times of its records have only 48 bits.

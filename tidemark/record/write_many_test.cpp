@@ -18,18 +18,19 @@ namespace {
 using SpanRecorder = Recorder<TaskSpan, ManualEnv>;
 // Threads that share a recorder, as a CTA does.
 struct ThreadBlock {
-  std::uint32_t block_rank;
-  std::uint32_t block_size;
+  static constexpr std::uint32_t kThreads = 0;
+  std::uint32_t number;
+  std::uint32_t count;
   std::barrier<>* meeting;
   std::uint64_t* slot;
-  [[nodiscard]] std::uint32_t rank() const { return block_rank; }
-  [[nodiscard]] std::uint32_t size() const { return block_size; }
-  void barrier() { meeting->arrive_and_wait(); }
+  [[nodiscard]] std::uint32_t thread() const { return number; }
+  [[nodiscard]] std::uint32_t threads() const { return count; }
+  void sync() { meeting->arrive_and_wait(); }
   std::uint64_t broadcast(std::uint64_t value) {
-    if (block_rank == 0) *slot = value;
-    barrier();
+    if (number == 0) *slot = value;
+    sync();
     const std::uint64_t told = *slot;
-    barrier();
+    sync();
     return told;
   }
 };
@@ -51,12 +52,12 @@ class WriteMany : public testing::Test {
     std::barrier meeting(threads);
     std::uint64_t slot = 0;
     std::vector<std::jthread> block;
-    for (std::uint32_t rank = 0; rank < threads; ++rank)
-      block.emplace_back([&, rank] {
-        ThreadBlock self{rank, threads, &meeting, &slot};
+    for (std::uint32_t thread = 0; thread < threads; ++thread)
+      block.emplace_back([&, thread] {
+        ThreadBlock self{thread, threads, &meeting, &slot};
         std::uint64_t first = 0;
         for (const std::uint64_t count : batches) {
-          told[rank].push_back(recorder.write_many(
+          told[thread].push_back(recorder.write_many(
               self, count, [first](std::uint64_t i) { return span_of(first + i); }));
           first += count;
         }

@@ -13,8 +13,9 @@ namespace tidemark {
 
 std::string task_text(std::uint64_t task_id) {
   const TaskId task{task_id};
-  return task.ring() == 0 ? fmt::format("t{}", task.local())
-                          : fmt::format("r{}t{}", task.ring(), task.local());
+  const std::string lap = task.lap() == 0 ? "" : fmt::format("l{}", task.lap());
+  return task.ring() == 0 ? fmt::format("t{}{}", task.local(), lap)
+                          : fmt::format("r{}t{}{}", task.ring(), task.local(), lap);
 }
 
 std::optional<std::uint64_t> parse_task(const std::string& text) {
@@ -39,9 +40,11 @@ std::optional<std::uint64_t> parse_task(const std::string& text) {
     ring = *parsed;
     rest = all.substr(t);
   }
-  const auto local = number(rest.substr(1), 10);
-  if (!local || *local > 0xFFFFFFFFull) return std::nullopt;
-  return TaskId::make(static_cast<std::uint32_t>(ring), static_cast<std::uint32_t>(*local)).value;
+  const auto l = rest.find('l');
+  const auto local = number(rest.substr(1, l == std::string_view::npos ? l : l - 1), 10);
+  const auto lap = l == std::string_view::npos ? 0 : number(rest.substr(l + 1), 10);
+  if (!local || *local > 0xFFFFFFFFull || !lap || *lap >> 30 != 0) return std::nullopt;
+  return TaskId::make(static_cast<std::uint32_t>(ring), *lap << 32 | *local).value;
 }
 
 }  // namespace tidemark

@@ -22,6 +22,7 @@ struct EntryArgs {
     TM_CHECK(index < tensor_count);
     TensorRef ref = TensorRef::external(tensors[index]);
     ref.output_index = static_cast<std::uint16_t>(index);
+    ref.known = true;
     return ref;
   }
   TM_DEVICE std::int64_t number(std::uint32_t index) const {

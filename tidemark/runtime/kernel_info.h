@@ -74,10 +74,14 @@ struct ArgInfos {
   }
 };
 
+// The most that a block can share: what a GPU of compute capability 9.0 gives to one CTA.
+inline constexpr std::uint32_t kSharedBytesMax = 227 * 1024;
+
 struct KernelInfo {
   const char* name = "";
   CoreType core = CoreType::kAiv;
   ArgInfos args;
+  std::uint32_t shared_bytes = 0;  // of all that it asks its block for with shared<T>(count)
 };
 
 }  // namespace tidemark

@@ -22,9 +22,23 @@ concept RunsOn = requires(B& block, const TaskArgs& args) {
   K::run(block, args);
 };
 
+// One thread's part of a kernel, with the shared memory that the kernel declares.
+template <Kernel K, class B>
+TM_DEVICE TM_INLINE void run_kernel(B& block, const TaskArgs& args) {
+  static_assert(RunsOn<K, B>, "a kernel lacks run(block, args)");
+  if constexpr (RunsOn<K, B>) {
+    constexpr std::uint32_t kSharedBytes = K::kInfo.shared_bytes;
+    if constexpr (kSharedBytes > 0) block.open_shared(kSharedBytes);
+    K::run(block, args);
+    if constexpr (kSharedBytes > 0) block.close_shared();
+  }
+}
+
 template <Kernel... Kernels>
 struct KernelList {
   static constexpr std::uint16_t kCount = sizeof...(Kernels);
+  static_assert(((Kernels::kInfo.shared_bytes <= kSharedBytesMax) && ...),
+                "a kernel declares more shared_bytes than a block has: kSharedBytesMax");
 
   template <class K>
   TM_DEVICE static constexpr std::uint16_t number_of() {
@@ -42,17 +56,36 @@ struct KernelList {
     return info;
   }
 
+  TM_DEVICE static const char* name(std::uint16_t number) {
+    const char* found = "";
+    std::uint16_t at = 0;
+    ((at++ == number ? static_cast<void>(found = name_of<Kernels>()) : static_cast<void>(0)), ...);
+    return found;
+  }
+  TM_DEVICE static std::uint32_t shared_bytes(std::uint16_t number) {
+    std::uint32_t found = 0, at = 0;
+    ((at++ == number ? static_cast<void>(found = shared_bytes_of<Kernels>())
+                     : static_cast<void>(0)),
+     ...);
+    return found;
+  }
+
   template <class B>
   TM_DEVICE static void run(std::uint16_t number, B& block, const TaskArgs& args) {
     std::uint16_t at = 0;
-    ((at++ == number ? run_one<Kernels>(block, args) : static_cast<void>(0)), ...);
+    ((at++ == number ? run_kernel<Kernels>(block, args) : static_cast<void>(0)), ...);
   }
 
  private:
-  template <class K, class B>
-  TM_DEVICE TM_INLINE static void run_one(B& block, const TaskArgs& args) {
-    static_assert(RunsOn<K, B>, "a kernel lacks run(block, args)");
-    if constexpr (RunsOn<K, B>) K::run(block, args);
+  // As constants: device code reads no static member.
+  template <class K>
+  TM_DEVICE static constexpr const char* name_of() {
+    constexpr KernelInfo kInfo = K::kInfo;
+    return kInfo.name;
+  }
+  template <class K>
+  TM_DEVICE static constexpr std::uint32_t shared_bytes_of() {
+    return K::kInfo.shared_bytes;
   }
 };
 

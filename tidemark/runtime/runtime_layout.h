@@ -11,7 +11,7 @@
 
 #include "tidemark/base/align.h"
 #include "tidemark/runtime/entry_args.h"
-#include "tidemark/runtime/graph/tensor_map.h"
+#include "tidemark/runtime/graph/map_entry.h"
 #include "tidemark/runtime/kernel_info.h"
 #include "tidemark/runtime/runtime_status.h"
 #include "tidemark/runtime/task_slot.h"
@@ -27,15 +27,20 @@ inline constexpr std::uint64_t kArgsBytesMax =
 // Buffers of the workload begin here, as the outputs of tasks do.
 inline constexpr std::uint64_t kEntryAlign = 1024;
 
-// Words of the whole device.
+// Words of the whole device. What many look at is not beside what many change.
 struct alignas(64) RuntimeControl {
-  DeviceWord<std::uint64_t> completed;   // tasks
-  DeviceWord<ErrorCode> error;           // the first one stays
-  DeviceWord<std::uint32_t> sync_owner;  // task whose blocks must start together, + 1
+  DeviceWord<ErrorCode> error;  // the first one stays; every unit looks at it in every turn
+  alignas(64) DeviceWord<std::uint64_t> completed;   // tasks
+  alignas(64) DeviceWord<std::uint64_t> collecting;  // whose blocks must start together: turns.h
   alignas(64) DeviceWord<std::uint64_t> submitted;
   DeviceWord<std::uint32_t> orchestration_done;
   Doorbell orchestrator;
   EntryArgs entry;
+};
+
+// Of one scheduler. Bit per core type: each of its cores has something to do.
+struct alignas(64) FullTypes {
+  DeviceWord<std::uint32_t> bits;
 };
 
 struct RingLayout {
@@ -52,11 +57,14 @@ struct RuntimeLayout {
   std::uint64_t mailboxes_offset = 0;
   std::uint64_t dispatches_offset = 0;
   std::uint64_t bells_offset = 0;  // of the schedulers
+  std::uint64_t full_offset = 0;   // of the schedulers, a line each
+  std::uint64_t peers_offset = 0;  // what each scheduler saw of each, for its watchdog
   std::uint64_t ready_offset = 0;
   std::uint64_t ready_cells = 0;
   std::uint64_t ready_bytes = 0;  // of one queue
   std::uint64_t buckets_offset = 0;
   std::uint64_t map_offset = 0;
+  std::uint64_t groups_offset = 0;  // of the tensor map
   RingLayout rings[kRingCount];
   std::uint64_t entry_offset = 0;
   std::uint64_t scratch_words_offset = 0;  // of the dump: one word and one piece of memory per core
@@ -78,6 +86,9 @@ TM_DEVICE constexpr RuntimeLayout lay_out(const RuntimeConfig& config) {
   layout.dispatches_offset =
       take(std::uint64_t{config.core_count()} * config.mailbox_depth * sizeof(Dispatch));
   layout.bells_offset = take(config.scheduler_count * sizeof(Doorbell));
+  layout.full_offset = take(config.scheduler_count * sizeof(FullTypes));
+  layout.peers_offset =
+      take(std::uint64_t{config.scheduler_count} * config.scheduler_count * sizeof(std::uint64_t));
   std::uint64_t slots = 0;
   for (const RingSizes& ring : config.rings) slots += ring.task_window;
   layout.ready_cells = 1;
@@ -85,16 +96,14 @@ TM_DEVICE constexpr RuntimeLayout lay_out(const RuntimeConfig& config) {
   layout.ready_bytes =
       round_up(sizeof(ReadyQueueWords) + layout.ready_cells * sizeof(ReadyCell), 4096);
   layout.ready_offset = take(layout.ready_bytes * kTaskShapeCount);
-  layout.buckets_offset = take(map_buckets(config.tensormap_entries) * sizeof(std::uint32_t));
+  layout.buckets_offset = take(map_buckets(config.tensormap_entries) * sizeof(MapBucket));
   layout.map_offset = take(std::uint64_t{config.tensormap_entries} * sizeof(MapEntry));
+  layout.groups_offset = take(std::uint64_t{config.tensormap_entries} * sizeof(MapGroup));
   for (std::uint32_t i = 0; i < kRingCount; ++i) {
     const RingSizes& sizes = config.rings[i];
     RingLayout& ring = layout.rings[i];
     ring.slots_offset = take(std::uint64_t{sizes.task_window} * sizeof(TaskSlot));
-    // Never what a task waits for: as large as all slots with all arguments, and one more for the
-    // end that is skipped. Untouched memory costs nothing.
-    ring.args_bytes = (std::uint64_t{sizes.task_window} + 1) * kArgsBytesMax *
-                      (config.build == BuildKind::kHostBuild ? 2 : 1);  // with what words mean
+    ring.args_bytes = args_bytes_of(sizes);
     ring.args_offset = take(ring.args_bytes);
     ring.deps_offset = take(std::uint64_t{sizes.dep_pool} * sizeof(DepEntry));
     ring.fanin_offset = take(std::uint64_t{sizes.dep_pool} * sizeof(std::uint32_t));

@@ -26,10 +26,13 @@ std::vector<Area> areas_of(const RuntimeLayout& layout) {
       {"mailboxes", layout.mailboxes_offset, cores * sizeof(Mailbox)},
       {"dispatches", layout.dispatches_offset, cores * config.mailbox_depth * sizeof(Dispatch)},
       {"bells", layout.bells_offset, config.scheduler_count * sizeof(Doorbell)},
+      {"full", layout.full_offset, config.scheduler_count * sizeof(FullTypes)},
+      {"peers", layout.peers_offset,
+       config.scheduler_count * config.scheduler_count * sizeof(std::uint64_t)},
       {"ready", layout.ready_offset, layout.ready_bytes * kTaskShapeCount},
-      {"buckets", layout.buckets_offset,
-       map_buckets(config.tensormap_entries) * sizeof(std::uint32_t)},
-      {"map", layout.map_offset, std::uint64_t{config.tensormap_entries} * sizeof(MapEntry)}};
+      {"buckets", layout.buckets_offset, map_buckets(config.tensormap_entries) * sizeof(MapBucket)},
+      {"map", layout.map_offset, std::uint64_t{config.tensormap_entries} * sizeof(MapEntry)},
+      {"groups", layout.groups_offset, std::uint64_t{config.tensormap_entries} * sizeof(MapGroup)}};
   for (std::uint32_t i = 0; i < kRingCount; ++i) {
     const RingSizes& sizes = config.rings[i];
     const RingLayout& ring = layout.rings[i];
@@ -59,7 +62,7 @@ void check(const RuntimeConfig& config) {
   ASSERT_TRUE(is_power_of_two(layout.ready_cells));
   ASSERT_GE(layout.ready_bytes, sizeof(ReadyQueueWords) + layout.ready_cells * sizeof(ReadyCell));
   for (std::uint32_t i = 0; i < kRingCount; ++i)
-    ASSERT_GE(layout.rings[i].args_bytes, config.rings[i].task_window * kArgsBytesMax);
+    ASSERT_GE(layout.rings[i].args_bytes, kArgsBytesMax) << "a task with everything must fit";
 }
 
 TEST(RuntimeLayout, AreasStandInTheirOrderAndShareNothing) {
@@ -107,10 +110,10 @@ TEST(RuntimeLayout, SlotsAndSpillsAreFoundWhereTheyStand) {
             memory.base() + layout.rings[3].slots_offset + 7 * sizeof(TaskSlot));
   slot.id = TaskId::make(3, 7);
   slot.fanin_spill = 8;
-  EXPECT_EQ(&memory.fanin(slot, 63), &slot.fanin[63]);
-  EXPECT_EQ(&memory.fanin(slot, 64), &memory.fanin_spill(3, 8));
-  EXPECT_EQ(&memory.fanin(slot, 65), &memory.fanin_spill(3, 9));
-  EXPECT_EQ(&memory.fanin(slot, 66), &memory.fanin_spill(3, 0)) << "around the end";
+  EXPECT_EQ(&memory.fanin(slot, kFaninInline - 1), &slot.fanin[kFaninInline - 1]);
+  EXPECT_EQ(&memory.fanin(slot, kFaninInline), &memory.fanin_spill(3, 8));
+  EXPECT_EQ(&memory.fanin(slot, kFaninInline + 1), &memory.fanin_spill(3, 9));
+  EXPECT_EQ(&memory.fanin(slot, kFaninInline + 2), &memory.fanin_spill(3, 0)) << "around the end";
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ struct RingStatusOf {
   Word<std::uint64_t> heap_head, heap_tail;  // bytes
   Word<std::uint64_t> dep_head, dep_tail;
   Word<std::uint64_t> fanin_head, fanin_tail;
+  Word<std::uint64_t> args_head, args_tail;  // bytes
 };
 using RingStatus = RingStatusOf<SharedWord>;
 
@@ -113,6 +114,7 @@ struct RuntimeStatusOf {
   Word<std::uint32_t> map_entries;
   Word<std::uint32_t> scheduler_count;  // so that another process can read the progress lines
   Word<std::uint32_t> reserved;
+  Word<std::uint64_t> map_evictions;  // writers' entries that made room in the tensor map
   Word<std::uint64_t> begin_ticks;
   Word<std::uint64_t> end_ticks;
   RingStatusOf<Word> rings[kRingCount];

@@ -42,6 +42,9 @@ class TensorSpan {
         view_(&view),
         size_(view.element_count()),
         dense_(view.is_contiguous()) {}
+  // Of no elements: whatever is asked of it, it is `instead`.
+  TM_DEVICE TensorSpan(void* instead, const TensorView* zeros)
+      : first_(static_cast<T*>(instead)), view_(zeros), size_(0), dense_(false) {}
 
   TM_DEVICE std::uint64_t size() const { return size_; }
   TM_DEVICE std::uint64_t extent(std::uint32_t dim) const { return view_->shape.extent[dim]; }
@@ -86,38 +89,66 @@ class TaskArgs {
   std::uint32_t core = 0;
   TaskId task;
 
+  // An argument that the task does not have, or has with another type, is nothing: a tensor of no
+  // elements, a 0. The run ends with the kernel and the argument once the kernel returns.
   template <class T>
   TM_DEVICE TensorSpan<T> tensor(std::uint32_t index) const {
-    TM_CHECK(index < tensor_count_);
-    TM_CHECK(tensors_[index].view.dtype == dtype_of<T>());
-    return {memory_, tensors_[index].view};
+    if (index < tensor_count_ && tensors_[index].view.dtype == dtype_of<T>())
+      return {memory_, tensors_[index].view};
+    slipped(index);
+    return {nothing_ + sizeof(TensorView), nothing()};
   }
   // Scalars are counted for themselves, from 0.
   template <class T>
   TM_DEVICE T scalar(std::uint32_t index) const {
     static_assert(sizeof(T) <= 8);
-    TM_CHECK(index < scalar_count_);
-    TM_CHECK(scalars_[index].dtype == dtype_of<T>());
-    T value;
-    ::memcpy(&value, &scalars_[index].value, sizeof(T));
+    T value{};
+    if (index < scalar_count_ && scalars_[index].dtype == dtype_of<T>())
+      ::memcpy(&value, &scalars_[index].value, sizeof(T));
+    else
+      slipped(tensor_count_ + index);
     return value;
   }
   // The word as it was given, whatever its type.
   TM_DEVICE std::uint64_t word(std::uint32_t index) const {
-    TM_CHECK(index < scalar_count_);
-    return scalars_[index].value;
+    if (index < scalar_count_) return scalars_[index].value;
+    slipped(tensor_count_ + index);
+    return 0;
   }
-  TM_DEVICE const TensorView& view(std::uint32_t index) const { return tensors_[index].view; }
+  TM_DEVICE const TensorView& view(std::uint32_t index) const {
+    if (index < tensor_count_) return tensors_[index].view;
+    slipped(index);
+    return *nothing();
+  }
+  // The first argument that the kernel asked for and did not get, + 1; 0: none.
+  TM_DEVICE std::uint32_t first_slip() const { return slip().load_relaxed(); }
+  // Where the copies of all threads of a block say it.
+  TM_DEVICE void share_slip(DeviceWord<std::uint32_t>* word) { shared_slip_ = word; }
   TM_DEVICE std::uint32_t tensor_count() const { return tensor_count_; }
   TM_DEVICE std::uint32_t scalar_count() const { return scalar_count_; }
   TM_DEVICE unsigned char* memory() const { return memory_; }
 
  private:
+  TM_DEVICE const TensorView* nothing() const {
+    ::memset(nothing_, 0, sizeof(nothing_));
+    return reinterpret_cast<const TensorView*>(nothing_);
+  }
+  TM_DEVICE DeviceWord<std::uint32_t>& slip() const {
+    return shared_slip_ != nullptr ? *shared_slip_ : own_slip_;
+  }
+  TM_DEVICE void slipped(std::uint32_t arg) const {
+    if (slip().load_relaxed() == 0) slip().store_relaxed(arg + 1);
+  }
+
   unsigned char* memory_;
   const StoredTensor* tensors_;
   const StoredScalar* scalars_;
   std::uint32_t tensor_count_;
   std::uint32_t scalar_count_;
+  DeviceWord<std::uint32_t>* shared_slip_ = nullptr;
+  mutable DeviceWord<std::uint32_t> own_slip_{};
+  // Zeros once there was a slip: a view, and an element of any type.
+  alignas(16) mutable unsigned char nothing_[sizeof(TensorView) + 16];
 };
 
 }  // namespace tidemark

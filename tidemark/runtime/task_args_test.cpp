@@ -88,14 +88,22 @@ TEST(TaskArgs, ScalarsComeAsTheyWereGiven) {
   EXPECT_EQ(args.scalar_count(), 3u);
 }
 
-TEST(TaskArgsDeathTest, AnArgumentIsOnlyWhatItIs) {
+TEST(TaskArgs, AnArgumentIsOnlyWhatItIs) {
   const StoredTensor stored{.view = TensorView::row_major(0, DType::kInt32, {1, {1}})};
   const StoredScalar scalar{1, DType::kInt32};
-  const TaskArgs args(nullptr, &stored, 1, &scalar, 1);
-  EXPECT_DEATH(args.tensor<float>(0), "dtype");
-  EXPECT_DEATH(args.tensor<std::int32_t>(1), "index < tensor_count_");
-  EXPECT_DEATH(args.scalar<std::uint32_t>(0), "dtype");
-  EXPECT_DEATH(args.scalar<std::int32_t>(1), "index < scalar_count_");
+  const auto slip_of = [&](auto ask) {
+    const TaskArgs args(nullptr, &stored, 1, &scalar, 1);
+    EXPECT_EQ(args.first_slip(), 0u);
+    ask(args);
+    args.word(0);   // all right
+    args.word(17);  // a second slip
+    return args.first_slip();
+  };
+  EXPECT_EQ(slip_of([](const TaskArgs& args) { EXPECT_EQ(args.tensor<float>(0).size(), 0u); }), 1u);
+  EXPECT_EQ(slip_of([](const TaskArgs& args) { args.tensor<std::int32_t>(1); }), 2u);
+  EXPECT_EQ(slip_of([](const TaskArgs& args) { EXPECT_EQ(args.scalar<float>(0), 0); }), 2u);
+  EXPECT_EQ(slip_of([](const TaskArgs& args) { EXPECT_EQ(args.scalar<int>(1), 0); }), 3u);
+  EXPECT_EQ(slip_of([](const TaskArgs& args) { EXPECT_EQ(args.view(3).shape.rank, 0u); }), 4u);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 
 namespace tidemark {
 
-inline constexpr std::uint32_t kFaninInline = 64;
+inline constexpr std::uint32_t kFaninInline = 32;
 
 // A slot by its ring and place: 2 + 29 bits. In a fanin list the top bit says whether the consumer
 // uses memory of the producer.
@@ -56,7 +56,7 @@ struct alignas(64) TaskSlot {
   std::uint8_t raw_words;  // its arguments are words; what they mean only the program knows
 
   // Orchestrator only.
-  std::uint64_t heap_mark, dep_mark, fanin_mark;  // heads after this task
+  std::uint64_t heap_mark, args_mark, dep_mark, fanin_mark;  // heads after this task
   std::uint64_t seen_by;      // the submit that has this task among its producers
   std::uint64_t waited_by;    // the submit that waits for it
   std::uint32_t fanin_place;  // in the list of that submit
@@ -74,13 +74,16 @@ struct alignas(64) TaskSlot {
       DeviceWord<std::uint32_t> pending;  // producers that are not complete, + 1 while submitted
   DeviceWord<std::uint32_t> waiters;      // head of the list of consumers that wait
   DeviceWord<std::uint32_t> parts_left;   // (block, kernel) pairs not finished
-  DeviceWord<std::uint32_t> next_block;   // not dispatched yet
+  DeviceWord<std::uint32_t> placed;       // blocks with a core, where they start together
   DeviceWord<std::uint32_t> released;     // consumers of its memory that are complete
   DeviceWord<TaskState> state;
   // Writers: the cores that run its parts, where arguments are dumped.
   DeviceWord<std::uint32_t> dump_gate;  // 0: inputs not captured, 1: being captured, 2: captured
   DeviceWord<std::uint32_t> dump_left;  // parts that have not ended
   std::uint32_t dump_scratch;           // of its inouts before the kernel, + 1; 0: none
+  // Writer: whoever makes a mix ready. Positions in the queues of AIC and AIV tasks: those before
+  // them are older.
+  DeviceWord<std::uint64_t> behind[2];
 
   std::uint32_t fanin[kFaninInline];  // orchestrator, as above
 };

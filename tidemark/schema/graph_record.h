@@ -42,6 +42,8 @@ struct GraphTask {
   std::uint8_t tensor_count = 0;
   std::uint8_t scalar_count = 0;
   std::uint8_t at_once = 0;  // an allocation
+  // Writers were given up for room before this task was written down: it may lack edges.
+  std::uint8_t writers_evicted = 0;
 
   TM_DEVICE void pack(std::uint64_t* words) const {
     words[0] = task_id;
@@ -51,7 +53,7 @@ struct GraphTask {
     words[4] = submit_file;
     words[5] = stored_bits(GraphRecordKind::kTask) | stored_bits(shape) << 8 |
                std::uint64_t{tensor_count} << 16 | std::uint64_t{scalar_count} << 24 |
-               std::uint64_t{at_once} << 32;
+               std::uint64_t{at_once} << 32 | std::uint64_t{writers_evicted} << 40;
   }
   TM_DEVICE static GraphTask unpack(const std::uint64_t* words, std::uint64_t near_ticks) {
     return {.task_id = words[0],
@@ -65,7 +67,8 @@ struct GraphTask {
             .shape = static_cast<TaskShape>(words[5] >> 8),
             .tensor_count = static_cast<std::uint8_t>(words[5] >> 16),
             .scalar_count = static_cast<std::uint8_t>(words[5] >> 24),
-            .at_once = static_cast<std::uint8_t>(words[5] >> 32)};
+            .at_once = static_cast<std::uint8_t>(words[5] >> 32),
+            .writers_evicted = static_cast<std::uint8_t>(words[5] >> 40)};
   }
 };
 
@@ -196,6 +199,7 @@ inline constexpr Field kGraphTaskFields[] = {
     {"tensor_count", FieldType::kU8, 42},
     {"scalar_count", FieldType::kU8, 43},
     {"at_once", FieldType::kU8, 44},
+    {"writers_evicted", FieldType::kU8, 45},
 };
 inline constexpr Field kGraphArgumentFields[] = {
     {"task_id", FieldType::kU64, 0}, {"start_offset", FieldType::kU48, 8},

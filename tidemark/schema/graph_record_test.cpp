@@ -56,7 +56,8 @@ TEST(GraphTask, ComesBackAsItWasPackedWhateverTheStampsSay) {
                          .shape = any<TaskShape>(random),
                          .tensor_count = byte(random),
                          .scalar_count = byte(random),
-                         .at_once = byte(random)};
+                         .at_once = byte(random),
+                         .writers_evicted = byte(random)};
     const Stored stored(task, random);
     ASSERT_EQ(graph_record_kind(stored.words), GraphRecordKind::kTask);
     const GraphTask back = GraphTask::unpack(stored.words, near_ticks);
@@ -70,6 +71,7 @@ TEST(GraphTask, ComesBackAsItWasPackedWhateverTheStampsSay) {
     ASSERT_EQ(back.tensor_count, task.tensor_count);
     ASSERT_EQ(back.scalar_count, task.scalar_count);
     ASSERT_EQ(back.at_once, task.at_once);
+    ASSERT_EQ(back.writers_evicted, task.writers_evicted);
   }
 }
 
@@ -211,7 +213,8 @@ TEST(GraphRecordKinds, OfTasksArgumentsAndEdgesHaveEveryFieldInItsPlace) {
                        .shape = any<TaskShape>(random),
                        .tensor_count = byte(random),
                        .scalar_count = byte(random),
-                       .at_once = byte(random)};
+                       .at_once = byte(random),
+                       .writers_evicted = byte(random)};
   expect_kind("task", Stored(task, random),
               {{"task_id", task.task_id},
                {"time", task.time_ticks},
@@ -225,7 +228,8 @@ TEST(GraphRecordKinds, OfTasksArgumentsAndEdgesHaveEveryFieldInItsPlace) {
                {"shape", stored_bits(task.shape)},
                {"tensor_count", task.tensor_count},
                {"scalar_count", task.scalar_count},
-               {"at_once", task.at_once}});
+               {"at_once", task.at_once},
+               {"writers_evicted", task.writers_evicted}});
   const GraphArgument argument{.task_id = random(),
                                .start_offset = random() >> 16,
                                .buffer = random(),

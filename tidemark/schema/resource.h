@@ -16,12 +16,14 @@ enum class Resource : std::uint32_t {
   kDepPool,
   kFanin,
   kTensorMap,
+  kArguments,
 };
-inline constexpr std::uint32_t kResourceCount = 6;
+inline constexpr std::uint32_t kResourceCount = 7;
 
 constexpr std::string_view to_text(Resource resource) {
-  return enum_text(resource, Resource::kNone,
-                   {"none", "task window", "heap", "dependency pool", "fanin", "tensor map"});
+  return enum_text(
+      resource, Resource::kNone,
+      {"none", "task window", "heap", "dependency pool", "fanin", "tensor map", "arguments"});
 }
 
 // The flag that sets its size.
@@ -36,6 +38,8 @@ constexpr const char* resource_flag(Resource resource) {
       return "--ring-dep-pool";
     case Resource::kTensorMap:
       return "--tensormap-pool";
+    case Resource::kArguments:
+      return "--ring-args";
     case Resource::kNone:
       break;
   }

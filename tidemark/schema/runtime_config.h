@@ -17,7 +17,17 @@ struct RingSizes {
   std::uint32_t task_window = 16384;  // slots, power of two
   std::uint32_t dep_pool = 16384;     // entries; as many fanin entries
   std::uint64_t heap_bytes = 256ull << 20;
+  std::uint64_t args_bytes = 0;  // for the arguments of live tasks; 0: as args_bytes_of says
 };
+inline constexpr std::uint64_t kArgsBytesPerSlot = 1024;
+inline constexpr std::uint64_t kArgsBytesDefault = 16ull << 20;
+inline constexpr std::uint64_t kArgsBytesMin = 16 * 1024;
+inline constexpr std::uint64_t kArgsBytesMost = 1ull << 40;
+TM_DEVICE constexpr std::uint64_t args_bytes_of(const RingSizes& ring) {
+  if (ring.args_bytes != 0) return ring.args_bytes;
+  const std::uint64_t bytes = ring.task_window * kArgsBytesPerSlot;
+  return bytes < kArgsBytesDefault ? kArgsBytesDefault : bytes;
+}
 
 struct RuntimeConfig {
   BuildKind build = BuildKind::kTensorMap;
@@ -26,6 +36,7 @@ struct RuntimeConfig {
   std::uint32_t mailbox_depth = 16;  // power of two; 1: as hardware has it
   std::uint32_t tensormap_entries = 65536;
   std::uint32_t track_war = 0;
+  std::uint32_t block_threads = 1;  // that run one kernel; the simulated device can have several
   // A fault: the first scheduler stops polling when it has completed so many; 0: never.
   std::uint32_t stall_scheduler_after = 0;
   std::uint64_t task_timeout_ms = 0;     // of a kernel, and of a wait for an element; 0: no limit
@@ -47,6 +58,7 @@ struct RuntimeConfig {
   TM_DEVICE constexpr StreamLanes lanes() const { return {streams, units()}; }
 };
 
+inline constexpr std::uint32_t kBlockThreadsMax = 16;
 inline constexpr std::uint32_t kTaskWindowMin = 4;
 inline constexpr std::uint32_t kTaskWindowMax = 1u << 24;
 inline constexpr std::uint64_t kHeapBytesMin = 1024;

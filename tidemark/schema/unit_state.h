@@ -13,7 +13,7 @@ enum class UnitState : std::uint32_t {
   kNotStarted,
   kIdle,
   kBusy,     // worker: in a kernel; scheduler: in a round; orchestrator: in the program
-  kWaiting,  // orchestrator: for space, for a tensor, for the end
+  kWaiting,  // orchestrator: for space, for a tensor, for the end; worker: for other blocks
   kCopying,  // worker: arguments, for the dump
   kLeft,
 };

@@ -12,7 +12,7 @@ namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kLimitMs = 500;
-constexpr UnitCounts kUnits{.schedulers = 2, .cores = 3};
+constexpr UnitCounts kUnits{.schedulers = 20, .cores = 3};
 
 // A region with a runtime's status, and a clock that only the test moves.
 class HostWatchdogTest : public testing::Test {
@@ -102,8 +102,14 @@ TEST_F(HostWatchdogTest, FindsNothingWhileAnyCoreRunsOneTaskAfterTheOther) {
 TEST_F(HostWatchdogTest, FindsASchedulerThatDoesNotPollOnlyAfterTheLimit) {
   set_done();
   set(0, UnitState::kWaiting);
-  const auto found = look_for(5000, [&] { bump(line(kUnits.scheduler(0)).loops); });
-  expect_found(found, HangClass::kReadyAllIdle, kUnits.scheduler(1), kLimitMs);
+  for (const std::uint32_t stalled : {1u, 17u}) {
+    const auto found = look_for(5000, [&] {
+      for (std::uint32_t i = 0; i < kUnits.schedulers; ++i)
+        if (i != stalled) bump(line(kUnits.scheduler(i)).loops);
+    });
+    expect_found(found, HangClass::kReadyAllIdle, kUnits.scheduler(stalled), kLimitMs);
+    bump(line(kUnits.scheduler(stalled)).loops);
+  }
 }
 
 TEST_F(HostWatchdogTest, FindsAKernelOnlyAfterItsSchedulerHadTimeToSpeak) {

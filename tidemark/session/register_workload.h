@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tidemark/device/program.h"
-#include "tidemark/device/sim/sim_units.h"
+#include "tidemark/device/sim/threaded_core.h"
 #include "tidemark/session/plan_workload.h"
 #include "tidemark/session/replay_task.h"
 #include "tidemark/session/workload_concept.h"
@@ -21,12 +21,15 @@ void run_on_sim(DeviceContext& context) {
   auto config = context.args<RuntimeConfig>();
   config.task_timeout_ticks =
       context.region().header().identity.ticks_per_second / 1000 * config.task_timeout_ms;
-  const RuntimeMemory memory(context.memory(), lay_out(config));
+  const RuntimeLayout layout = lay_out(config);
+  const RuntimeMemory memory(context.memory(), layout);
   const RegionView* region = config.streams.any() ? &context.region() : nullptr;
   RecordingWatch<Env> watch(config.build == BuildKind::kHostBuild ? nullptr : region, config,
                             &unit_lines(context.status())->recorder);
+  using Kernels = typename W::Kernels;
   run_sim_units<W, Env>(
-      memory, context.status(), watch, [&] { return context.stop_requested(); }, region);
+      memory, context.status(), watch, [&] { return context.stop_requested(); }, region,
+      config.block_threads > 1 ? &run_threaded_core<Kernels, Env> : &run_sim_core<Kernels, Env>);
 }
 
 template <class W, UnitEnv Env>

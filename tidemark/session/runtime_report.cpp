@@ -6,6 +6,7 @@
 
 #include "tidemark/base/align.h"
 #include "tidemark/run/task_text.h"
+#include "tidemark/runtime/kernel_info.h"
 #include "tidemark/session/status_image.h"
 
 namespace tidemark {
@@ -56,13 +57,15 @@ RunError describe_deadlock(const Latched& latched, const RuntimeConfig& config) 
       break;
     case ErrorCode::kTensormapOverflow:
       error.message = fmt::format(
-          "the tensor map is full ({} of {}) and no entry can be freed: its tasks belong to scopes "
-          "that are still open; task {} ({}) at {} in {} needs another",
-          latched.used, latched.capacity, latched.task, latched.kernel_name, latched.submit,
-          latched.scope);
+          "the tensor map is full ({} of {}) and no entry can be freed: {}; task {} ({}) at {} in "
+          "{} "
+          "needs another",
+          latched.used, latched.capacity,
+          host_build ? "no task runs before the graph is whole" : "all are of one task",
+          latched.task, latched.kernel_name, latched.submit, latched.scope);
       break;
     case ErrorCode::kHeapRingDeadlock:
-      error.message = deadlock_message(latched, "the heap") +
+      error.message = deadlock_message(latched, "the " + what) +
                       fmt::format("; it asks for {} bytes more", latched.requested);
       break;
     default:
@@ -71,7 +74,7 @@ RunError describe_deadlock(const Latched& latched, const RuntimeConfig& config) 
   if (host_build)
     error.message += "; host_build_graph keeps the whole graph and gives nothing back";
   const std::uint64_t wanted =
-      latched.resource == Resource::kHeap
+      latched.resource == Resource::kHeap || latched.resource == Resource::kArguments
           ? std::max(latched.capacity * 2, latched.used + latched.requested * 2)
           : round_up_to_power_of_two(std::min(std::max(latched.capacity, latched.used), kSlotsMax) +
                                      1);
@@ -86,7 +89,19 @@ RunError describe_deadlock(const Latched& latched, const RuntimeConfig& config) 
   return error;
 }
 
+RunError describe_shared_overrun(const Latched& latched) {
+  RunError error;
+  error.message = fmt::format(
+      "kernel '{}' (task {}) asks its block for {} bytes of shared memory; its kInfo declares {}",
+      latched.kernel_name, latched.task, latched.requested, latched.capacity);
+  error.hint = fmt::format(".shared_bytes = {} in the kernel's kInfo; at most {}",
+                           latched.requested, kSharedBytesMax);
+  return error;
+}
+
 RunError describe_invalid_args(const Latched& latched) {
+  // Only a kernel that runs asks for something, and no submit says where.
+  if (latched.requested > 0 && *latched.submit_file == 0) return describe_shared_overrun(latched);
   RunError error;
   const std::string where =
       latched.arg == kNoArg ? std::string() : fmt::format(", argument {}", latched.arg);
@@ -113,9 +128,11 @@ RunError describe(const Latched& latched, const RuntimeConfig& config) {
       break;
     case ErrorCode::kRequestTooLarge:
       error.message = fmt::format(
-          "task {} ({}) at {} asks for {} bytes of outputs; the heap of ring {} has {} bytes and "
-          "could never hold them",
-          latched.task, latched.kernel_name, latched.submit, latched.requested, latched.ring,
+          "task {} ({}) at {} asks for {} bytes of {}; the {} of ring {} has {} bytes and could "
+          "never hold them",
+          latched.task, latched.kernel_name, latched.submit, latched.requested,
+          latched.resource == Resource::kHeap ? "outputs" : "arguments",
+          latched.resource == Resource::kHeap ? "heap" : "memory for arguments", latched.ring,
           latched.capacity);
       error.hint = setting(latched, round_up(latched.requested, std::uint64_t{1} << 20));
       break;

@@ -60,6 +60,21 @@ TEST_F(RuntimeReport, AnAbortOfTheHostIsNoErrorOfTheProgram) {
   EXPECT_FALSE(read_runtime_error(port_, layout_, {}));
 }
 
+TEST_F(RuntimeReport, AKernelThatWantsMoreSharedMemoryIsNamedWithWhatItNeeds) {
+  LatchedError& error = status().error;
+  error.code.store_relaxed(ErrorCode::kInvalidArgs);
+  error.requested.store_relaxed(4096);
+  error.capacity.store_relaxed(1024);
+  error.task_id.store_relaxed(3);
+  std::strcpy(error.kernel, "up");
+  const auto said = read_runtime_error(port_, layout_, {});
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->message,
+            "kernel 'up' (task t3) asks its block for 4096 bytes of shared memory; its kInfo "
+            "declares 1024");
+  EXPECT_EQ(said->hint, ".shared_bytes = 4096 in the kernel's kInfo; at most 232448");
+}
+
 TEST_F(RuntimeReport, RandomBytesAreReadWithoutHarmAndPrintedAsText) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 2000; ++round) {

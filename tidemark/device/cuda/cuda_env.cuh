@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The leaf of an NVIDIA GPU: its clock, how its threads wait, and the blocks of threads that write
-// together. With recorder.h this is all a kernel needs to record.
+// together. With recorder.h this is all a kernel needs to record. The block of a core of the task
+// runtime is in cuda_block.cuh.
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "tidemark/record/event_recorder.h"
 
@@ -46,54 +48,52 @@ struct ThreadBlock : SoloBlock {
   static constexpr std::uint32_t kBurst = 8;  // records stored back to back by write_many
 };
 
+// The 32-bit words of a value, which is what threads of a warp can hand each other.
+template <class T>
+union WarpWords {
+  static constexpr std::uint32_t kCount = (sizeof(T) + 3) / 4;
+  __device__ explicit WarpWords(const T& value) : words{} { memcpy(words, &value, sizeof(T)); }
+  std::uint32_t words[kCount];
+  T value;
+};
+
 // A warp that writes one lane together.
 struct WarpBlock {
+  static constexpr std::uint32_t kThreads = 32;
   // By the hardware's number: in a CTA of several dimensions threadIdx.x alone does not say.
-  __device__ std::uint32_t rank() const {
+  __device__ static std::uint32_t thread() {
     std::uint32_t lane = 0;
     asm("mov.u32 %0, %%laneid;" : "=r"(lane));
     return lane;
   }
-  __device__ std::uint32_t size() const { return 32; }
-  __device__ void barrier() const { __syncwarp(); }
-  __device__ std::uint64_t broadcast(std::uint64_t value) const {
-    return __shfl_sync(~0u, value, 0);
+  __device__ static constexpr std::uint32_t threads() { return 32; }
+  __device__ static void sync() { __syncwarp(); }
+  template <class T>
+  __device__ static T broadcast(const T& value) {
+    WarpWords<T> handed(value);
+    for (std::uint32_t& word : handed.words) word = __shfl_sync(~0u, word, 0);
+    return handed.value;
   }
 };
 
 // All threads of a CTA.
 struct CtaBlock {
-  __device__ std::uint32_t rank() const {
+  static constexpr std::uint32_t kThreads = 0;  // threads() knows
+  static constexpr std::uint32_t kWarpThreads = 32;
+  __device__ static std::uint32_t thread() {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   }
-  __device__ std::uint32_t size() const { return blockDim.x * blockDim.y * blockDim.z; }
-  __device__ void barrier() const { __syncthreads(); }
-  __device__ static void wait_ns(std::uint64_t ns) {
-    const std::uint64_t end_ticks = CudaEnv::now_ticks() + ns;
-    while (CudaEnv::now_ticks() < end_ticks) __nanosleep(1000);
-  }
-  __device__ std::uint64_t broadcast(std::uint64_t value) const {
-    __shared__ std::uint64_t first;
+  __device__ static std::uint32_t threads() { return blockDim.x * blockDim.y * blockDim.z; }
+  __device__ static void sync() { __syncthreads(); }
+  template <class T>
+  __device__ static T broadcast(const T& value) {
+    // In bytes: shared memory has no constructor.
+    __shared__ alignas(T) unsigned char first[sizeof(T)];
     __syncthreads();  // the last broadcast was read
-    if (rank() == 0) first = value;
+    if (thread() == 0) memcpy(first, &value, sizeof(T));
     __syncthreads();
-    return first;
+    return *reinterpret_cast<const T*>(first);
   }
-};
-
-// A CTA that is a core of the task runtime: kernels mark and count through its first thread.
-class CtaUnitBlock : public CtaBlock {
- public:
-  // Without a lane nothing is recorded.
-  __device__ CtaUnitBlock(const RegionView* region, std::uint32_t lane) {
-    if (region != nullptr && lane != kNoUnitLane && rank() == 0)
-      events_ = EventRecorder<CudaUnitEnv>(region, lane);
-  }
-  __device__ EventRecorder<CudaUnitEnv>& recorder() { return events_; }
-
- private:
-  static constexpr std::uint32_t kNoUnitLane = ~0u;
-  EventRecorder<CudaUnitEnv> events_;
 };
 
 }  // namespace tidemark

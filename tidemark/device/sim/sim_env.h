@@ -113,8 +113,8 @@ struct SimEnv {
     ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, heard, &time, nullptr, 0);
   }
   template <class Word>
-  static void wake(Word& word) {
-    ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  static void wake(Word& word, int sleepers = 1) {
+    ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, sleepers, nullptr, nullptr, 0);
   }
 
   static void fault_point(FaultPoint point) { tidemark::fault_point(point); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the units of a runtime on the simulated device: one thread for the orchestrator, each
-// scheduler and each core.
+// scheduler and each core, or several for a core (threaded_core.h).
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "tidemark/device/sim/crash_stack.h"
+#include "tidemark/device/sim/sim_block.h"
 #include "tidemark/device/sim/sim_env.h"
-#include "tidemark/record/event_recorder.h"
 #include "tidemark/runtime/graph/orchestrator.h"
 #include "tidemark/runtime/graph/recording_watch.h"
 #include "tidemark/runtime/units/scheduler.h"
@@ -17,25 +17,6 @@
 
 namespace tidemark {
 
-// The threads that run one kernel: here, one. Kernels record their own marks and counters with
-// block.recorder().
-template <DeviceEnv Env>
-class BasicSimBlock : public SoloBlock {
- public:
-  BasicSimBlock() = default;
-  BasicSimBlock(const RegionView* region, std::uint32_t lane, RecorderLine* line = nullptr)
-      : events_(recorder_of<EventRecorder<Env>>(region, lane, line)) {}
-
-  EventRecorder<Env>& recorder() { return events_; }
-  static void wait_ns(std::uint64_t ns) {
-    const timespec time{.tv_sec = static_cast<time_t>(ns / 1'000'000'000),
-                        .tv_nsec = static_cast<long>(ns % 1'000'000'000)};
-    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
-  }
-
- private:
-  EventRecorder<Env> events_;
-};
 using SimBlock = BasicSimBlock<SimEnv>;
 
 // Builds the graph of a workload; on the host or on the device.
@@ -54,10 +35,33 @@ inline void await_units(RuntimeStatus* status, const UnitCounts& units) {
       SimEnv::wait_for_space(round);
 }
 
+// What a core does, from the launch until it leaves.
+using SimCore = void (*)(const RuntimeMemory&, RuntimeStatus*, const RegionView*,
+                         std::uint32_t core);
+
+template <class Kernels, UnitEnv Env, KernelBlock B>
+void run_worker(const RuntimeMemory& memory, RuntimeStatus* status, const RegionView* region,
+                std::uint32_t core, B& block) {
+  Worker<Kernels, Env, B>(memory, status, core,
+                          scheduler_of(memory.config(), core / kCoresPerCluster), region)
+      .run(block);
+  block.recorder().close();
+}
+
+// … on one thread.
+template <class Kernels, UnitEnv Env>
+void run_sim_core(const RuntimeMemory& memory, RuntimeStatus* status, const RegionView* region,
+                  std::uint32_t core) {
+  BasicSimBlock<Env> block(region, memory.config().lanes().events(core),
+                           &unit_lines(status)[memory.config().units().core(core)].recorder);
+  run_worker<Kernels, Env>(memory, status, region, core, block);
+}
+
 // Without a region nothing is recorded. Env: SimEnv, or one of a test that watches it.
 template <class Workload, UnitEnv Env = SimEnv, GraphWatch Watch, class Stopped>
 void run_sim_units(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch,
-                   const Stopped& stopped, const RegionView* region = nullptr) {
+                   const Stopped& stopped, const RegionView* region = nullptr,
+                   SimCore run_core = &run_sim_core<typename Workload::Kernels, Env>) {
   const RuntimeConfig& config = memory.config();
   std::vector<std::thread> units;
   units.reserve(config.scheduler_count + config.core_count());
@@ -72,12 +76,7 @@ void run_sim_units(const RuntimeMemory& memory, RuntimeStatus* status, Watch& wa
     units.emplace_back([&, core] {
       sim_unit = config.units().core(core) + 1;
       const CrashStack crash_stack;
-      BasicSimBlock<Env> block(region, config.lanes().events(core),
-                               &unit_lines(status)[config.units().core(core)].recorder);
-      Worker<typename Workload::Kernels, Env, BasicSimBlock<Env>>(
-          memory, status, core, scheduler_of(config, core / kCoresPerCluster), region)
-          .run(block);
-      block.recorder().close();
+      run_core(memory, status, region, core);
     });
   await_units(status, config.units());
   sim_unit = 1;

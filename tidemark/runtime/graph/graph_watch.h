@@ -8,7 +8,6 @@
 #include "tidemark/record/event_recorder.h"
 #include "tidemark/runtime/graph/scope_stack.h"
 #include "tidemark/runtime/graph/slot_filling.h"
-#include "tidemark/runtime/tensor/overlap.h"
 #include "tidemark/schema/graph_record.h"
 #include "tidemark/schema/resource.h"
 #include "tidemark/schema/task_limits.h"
@@ -36,6 +35,8 @@ struct NoWatch {
   template <class Rings>
   TM_DEVICE void submit_ends(TaskId, Rings&) {}
   TM_DEVICE void reclaimed(const TaskSlot&) {}
+  // The tensor map was too small for all writers: tasks from now on may lack edges.
+  TM_DEVICE void writers_evicted() {}
   template <class Rings>
   TM_DEVICE void scope_opened(const ScopeStack&, Rings&) {}
   template <class Rings>
@@ -60,6 +61,7 @@ concept GraphWatch = requires(Watch& watch, const GraphEdge& edge, const TaskSlo
   watch.informed(memory, slot);
   watch.submit_ends(slot.id, rings);
   watch.reclaimed(slot);
+  watch.writers_evicted();
   watch.scope_opened(scopes, rings);
   watch.scope_closes(scopes, rings);
   watch.took(Resource::kHeap, 0u, std::uint64_t{1});

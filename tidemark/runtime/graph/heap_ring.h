@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for the outputs of tasks, in the order of the tasks: allocated at the head, freed at the
-// tail. Head and tail only grow; what lies between them is used. A request never straddles the end:
-// the bytes left over there are skipped and count as used until the tail passes them.
+// Memory for the outputs of tasks, or for their arguments, in the order of the tasks: allocated at
+// the head, freed at the tail. Head and tail only grow; what lies between them is used. A request
+// never straddles the end: the bytes left over there are skipped and count as used until the tail
+// passes them.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,12 @@
 
 namespace tidemark {
 
-class HeapRing {
+template <std::uint64_t kAlign>
+class ByteRing {
  public:
-  // A capacity that is no multiple of kHeapAlign loses the rest.
-  TM_DEVICE constexpr explicit HeapRing(std::uint64_t capacity_bytes)
-      : capacity_(capacity_bytes / kHeapAlign * kHeapAlign) {}
+  // A capacity that is no multiple of kAlign loses the rest.
+  TM_DEVICE constexpr explicit ByteRing(std::uint64_t capacity_bytes)
+      : capacity_(capacity_bytes / kAlign * kAlign) {}
 
   enum class Answer : std::uint8_t { kAllocated, kFull, kTooLarge };
   struct Allocation {
@@ -29,7 +31,7 @@ class HeapRing {
   // own: one unit.
   TM_DEVICE constexpr Allocation allocate(std::uint64_t bytes) {
     if (bytes > capacity_ || capacity_ == 0) return {.answer = Answer::kTooLarge};
-    const std::uint64_t wanted = bytes == 0 ? kHeapAlign : round_up(bytes, kHeapAlign);
+    const std::uint64_t wanted = bytes == 0 ? kAlign : round_up(bytes, kAlign);
     if (head_ == tail_) start_anew();
     const std::uint64_t position = head_ % capacity_;
     const std::uint64_t skipped = wanted > capacity_ - position ? capacity_ - position : 0;
@@ -62,5 +64,7 @@ class HeapRing {
   std::uint64_t head_ = 0;
   std::uint64_t tail_ = 0;
 };
+using HeapRing = ByteRing<kHeapAlign>;
+using ArgRing = ByteRing<64>;
 
 }  // namespace tidemark

@@ -46,6 +46,9 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
   // Up to three kernels on the cores of one cluster with one argument list; void: none.
   template <class Aic, class Aiv0, class Aiv1 = void, class GivenArgs>
   TM_DEVICE Submitted submit_mix(GivenArgs&& args, Site site = Site::here()) {
+    static_assert(runs_on<Aic>(CoreType::kAic) && runs_on<Aiv0>(CoreType::kAiv) &&
+                      runs_on<Aiv1>(CoreType::kAiv),
+                  "submit_mix<Aic, Aiv0, Aiv1>: a kernel's kInfo.core is not that of its place");
     const std::uint16_t aic = number<Aic>(), aiv0 = number<Aiv0>(), aiv1 = number<Aiv1>();
     if (!checked<Aic>(args, site) || !checked<Aiv0>(args, site) || !checked<Aiv1>(args, site))
       return {};
@@ -89,8 +92,24 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
       return refuse({.code = ErrorCode::kInvalidArgs,
                      .submit = site,
                      .text = "set_tensor_info_to_task: more than 32 tensors, or said before"});
-    slot.info_offset = memory_.layout().rings[task.id.ring()].args_offset +
-                       ring.args.take(count * sizeof(StoredTensor));
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (infos[i].tensor.slip != ViewSlip::kNone || !lies_in_its_memory(infos[i].tensor))
+        return refuse(
+            {.code = ErrorCode::kInvalidArgs,
+             .arg = i,
+             .submit = site,
+             .kernel = "set_tensor_info_to_task",
+             .text = to_text(infos[i].tensor.slip == ViewSlip::kNone ? ViewSlip::kBeyondBuffer
+                                                                     : infos[i].tensor.slip)});
+    ArgRing::Allocation space;
+    if (!rings_.take_bytes({.resource = Resource::kArguments,
+                            .ring = task.id.ring(),
+                            .task_id = task.id.value,
+                            .kernel = "set_tensor_info_to_task",
+                            .submit = site},
+                           count * sizeof(StoredTensor), ring.args, space))
+      return;
+    slot.info_offset = memory_.layout().rings[task.id.ring()].args_offset + space.offset;
     slot.info_count = static_cast<std::uint16_t>(count);
     auto* stored = memory_.template at<StoredTensor>(slot.info_offset);
     for (std::uint32_t i = 0; i < count; ++i)
@@ -106,6 +125,17 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
     if (!builds_on_host("add_successor", site)) return;
     if (!is_live(producer, site) || !is_live(consumer, site)) return;
     const SlotRef ref = rings_.ref_of(consumer.id.ring(), consumer.id.local());
+    ErrorText text;
+    if (producer.id == consumer.id)
+      text.add("task ").add(consumer.id.value).add(" would wait for itself");
+    else if (memory_.slot(ref).state.load_relaxed() == TaskState::kCompleted)
+      text.add("task ").add(consumer.id.value).add(" is complete at once, so it waits for nobody");
+    if (*text.text() != 0)
+      return refuse({.code = ErrorCode::kInvalidArgs,
+                     .task_id = consumer.id.value,
+                     .submit = site,
+                     .kernel = "add_successor",
+                     .text = text.text()});
     const SpaceRequest request{.ring = consumer.id.ring(),
                                .task_id = consumer.id.value,
                                .kernel = "add_successor",
@@ -117,10 +147,13 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
   template <class T>
   TM_DEVICE T value(const TensorRef& ref, std::uint64_t index, Site site = Site::here()) {
     if (failed()) return T{};
-    if (ref.view.dtype != dtype_of<T>() || index >= ref.view.element_count() || !usable(ref)) {
+    if (ref.slip != ViewSlip::kNone || ref.view.dtype != dtype_of<T>() ||
+        index >= ref.view.element_count() || !usable(ref) || !lies_in_its_memory(ref)) {
       refuse({.code = ErrorCode::kInvalidArgs,
               .submit = site,
-              .text = "value(): no such element, or a handle whose scope is closed"});
+              .text = ref.slip != ViewSlip::kNone
+                          ? to_text(ref.slip)
+                          : "value(): no such element, or a handle whose scope is closed"});
       return T{};
     }
     if (!wait_until_written(ref, site)) return T{};
@@ -176,6 +209,14 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
 
  private:
   template <class Kernel>
+  static constexpr bool runs_on(CoreType core) {
+    if constexpr (std::is_void_v<Kernel>) {
+      return true;
+    } else {
+      return Kernel::kInfo.core == core;
+    }
+  }
+  template <class Kernel>
   TM_DEVICE static constexpr std::uint16_t number() {
     if constexpr (std::is_void_v<Kernel>) {
       return kNoKernel;
@@ -196,6 +237,11 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
 
   // The graph is whole: tasks that wait for nobody are ready.
   TM_DEVICE void release_all() {
+    LateEdges<Env, Watch> edges(memory_, rings_, watch_);
+    edges.settle(serial_);
+    ErrorText text;
+    const std::uint32_t task = edges.find_circle(text);
+    if (task != LateEdges<Env, Watch>::kNoTask) return refuse_circle(memory_.slot({task}), text);
     for (std::uint32_t ring = 0; ring < kRingCount; ++ring)
       for (std::uint64_t number = 0; number < rings_.ring(ring).window.head(); ++number) {
         const SlotRef ref = rings_.ref_of(ring, number);
@@ -205,6 +251,15 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
             slot.pending.subtract_acq_rel(1) == 1)
           make_ready<Env>(memory_, ref, slot);
       }
+  }
+  TM_DEVICE void refuse_circle(const TaskSlot& slot, const ErrorText& text) {
+    ErrorDetails details{
+        .code = ErrorCode::kInvalidArgs, .task_id = slot.id.value, .text = text.text()};
+    if (slot.submit_file < kSiteFilesMax)
+      details.submit = {status_->site_files[slot.submit_file], slot.submit_line};
+    for (const std::uint16_t number : slot.kernels)
+      if (number != kNoKernel) details.kernel = Kernels::name(number);
+    refuse(details);
   }
   TM_DEVICE bool builds_on_host(const char* call, const Site& site) {
     if (failed()) return false;
@@ -248,13 +303,18 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
               .text = "value(): a graph built on the host has no values yet"});
       return false;
     }
-    const std::uint64_t begin_ticks = Env::now_ticks();
     const std::uint64_t limit_ticks = memory_.config().task_timeout_ticks;
     WatchedTime time(limit_ticks / 8);
-    rings_.line().wait_for(Resource::kNone, 0, begin_ticks);
+    std::uint64_t completed = completed_count(), waited_before_ticks = 0;
+    rings_.line().wait_for(Resource::kNone, 0, Env::now_ticks());
     for (std::uint32_t round = 0; !rings_.is_written(ref); ++round) {
       if (failed()) return false;
-      const std::uint64_t waited_ticks = time.look(Env::now_ticks());
+      const std::uint64_t watched_ticks = time.look(Env::now_ticks());
+      // Slow is not stuck: whenever a task completes, the limit begins anew.
+      const std::uint64_t completed_now = completed_count();
+      if (completed_now != completed) waited_before_ticks = watched_ticks;
+      completed = completed_now;
+      const std::uint64_t waited_ticks = watched_ticks - waited_before_ticks;
       if (limit_ticks > 0 && waited_ticks > limit_ticks) {
         refuse({.code = ErrorCode::kTensorWaitTimeout,
                 .used = waited_ticks,
@@ -269,13 +329,13 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
     return true;
   }
 
+  TM_DEVICE std::uint64_t completed_count() const {
+    return memory_.control().completed.load_acquire();  // pairs with [completed counted]
+  }
   // Also gives back what the last tasks held.
   TM_DEVICE void wait_until_all_complete() {
     rings_.line().wait_for(Resource::kNone, 0, Env::now_ticks());
-    const auto all_complete = [&] {
-      // pairs with [completed counted]
-      return memory_.control().completed.load_acquire() == submitted_ || failed();
-    };
+    const auto all_complete = [&] { return completed_count() == submitted_ || failed(); };
     for (std::uint32_t round = 0; !all_complete(); ++round)
       memory_.control().orchestrator.template wait<Env>(round, all_complete);
     if (failed()) return;
@@ -284,6 +344,7 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
     status_->map_entries.store_relaxed(rings_.map().live_count());
   }
 
+  using Core::lies_in_its_memory;
   using Core::memory_;
   using Core::refuse;
   using Core::rings_;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "tidemark/runtime/graph/graph_watch.h"
+#include "tidemark/runtime/graph/late_edges.h"
 #include "tidemark/runtime/graph/ring_set.h"
 #include "tidemark/runtime/graph/submit_args.h"
 #include "tidemark/runtime/tensor/overlap.h"
@@ -52,58 +53,47 @@ class ProducerSet {
     if ((slot.id == task.id && slot.waited_by == serial_) || was_told(task.id)) return true;
     const GraphEdge edge{.arg = kNoArg, .source = EdgeSource::kExplicit};
     if (slot.id == task.id) return add(producer, task.id, false, edge);
-    note_told(task.id, kNoArg);
+    note_told(task.id);
     tell_complete(task.id, edge);
     return true;
   }
-  // An edge between two tasks that are in the graph already.
+  // An edge between two tasks that are in the graph already: see LateEdges.
   TM_DEVICE bool add_late(const TaskHandle& task) {
-    const SlotRef producer = slot_of(task.id);
-    TaskSlot& slot = memory_.slot(producer);
-    // alone: the entries are of this thread; a closed list is looked at again by wire()
-    for (std::uint32_t link = slot.waiters.load_acquire();
-         link != kNoEntry && link != kListClosed;) {
-      const DepEntry& entry = memory_.dep(SlotRef{link}.ring(), SlotRef{link}.place());
-      if (entry.consumer == consumer_.value) return true;
-      link = entry.next;
-    }
-    watch_.edge({.producer = task.id, .consumer = slot_.id});
-    return wire(producer);
+    return wire(slot_of(task.id), LateEdges<Env, Watch>::kLateBit);
   }
   TM_DEVICE bool add_overlapping(const TensorView& view, Access access, std::uint32_t arg) {
     TensorMap& map = rings_.map();
-    const bool writes = access == Access::kInout || access == Access::kOutputExisting;
-    for (std::uint32_t link = map.first_of(view.buffer); link != TensorMap::kNone;) {
+    canonical_[arg] = canonical_of(view);
+    TaskId told{kNoOwner};
+    for (std::uint32_t link = map.find(canonical_[arg], {.readers = writes(access)});
+         link != TensorMap::kNone;) {
+      // A wait for space may free entries, but none is used again before all look-ups are over.
       const MapEntry& entry = map.entry(link);
-      const std::uint64_t freed = map.freed_count();
-      link = entry.next;
-      if (entry.reads != 0 && !writes) continue;
-      const ViewOverlap overlap = overlap_of(view, entry.view);
-      if (overlap == ViewOverlap::kNone) continue;
+      link = entry.found;
+      if (entry.task == told) continue;  // its entries follow each other
+      told = entry.task;
       const GraphEdge edge{.arg = arg,
                            .source = EdgeSource::kTensorMap,
-                           .overlap = overlap,
+                           .overlap = entry.overlap,
                            .producer_arg = entry.arg};
       if (entry.retired != 0)
-        tell_retired(entry, edge);
+        tell_retired(entry.task, edge);
       else if (!add({entry.slot}, entry.task, false, edge))
         return false;
-      // A wait for space has taken entries away, perhaps the next one: what was reported stays so.
-      if (map.freed_count() != freed) link = map.first_of(view.buffer);
     }
     return true;
   }
 
   // After all look-ups: the task becomes a writer (or a tracked reader) of the view.
   TM_DEVICE bool register_access(const TensorRef& ref, Access access, std::uint32_t arg) {
-    const bool writes = access == Access::kInout || access == Access::kOutputExisting;
-    if (!writes && !(tracks_readers_ && access == Access::kInput)) return true;
+    if (!writes(access) && !(tracks_readers_ && access == Access::kInput)) return true;
     TensorMap& map = rings_.map();
-    if (writes) drop_superseded(ref.view);
+    if (writes(access)) drop_superseded(canonical_[arg]);
     SpaceRequest request = request_;
     request.resource = Resource::kTensorMap;
     if (!rings_.wait_for(request, [&] { return map.has_room(); })) return false;
-    map.add(ref.view, slot_.id, consumer_, !writes, arg, slot_.map_first);
+    rings_.note_evictions();
+    map.add(canonical_[arg], slot_.id, consumer_, !writes(access), arg, slot_.map_first);
     watch_.took(Resource::kTensorMap, 0, map.live_count());
     if (ref.owner != kNoOwner) ++memory_.slot(slot_of({ref.owner})).buffer_entries;
     return true;
@@ -158,7 +148,7 @@ class ProducerSet {
   }
 
   // Puts the consumer on the producer's list, unless that is complete.
-  TM_DEVICE bool wire(SlotRef producer) {
+  TM_DEVICE bool wire(SlotRef producer, std::uint32_t late_bit = 0) {
     TaskSlot& slot = memory_.slot(producer);
     if (slot.waiters.load_acquire() == kListClosed) return true;  // pairs with [list closed]
     Ring& ring = rings_.ring(slot_.id.ring());
@@ -174,7 +164,7 @@ class ProducerSet {
     const std::uint32_t place = ring.deps.push();
     watch_.took(Resource::kDepPool, slot_.id.ring(), ring.deps.used());
     DepEntry& entry = memory_.dep(slot_.id.ring(), place);
-    entry.consumer = consumer_.value;
+    entry.consumer = consumer_.value | late_bit;
     slot_.pending.add_acq_rel(1);                      // alone: goes out with [waiter linked]
     std::uint32_t head = slot.waiters.load_acquire();  // pairs with [list closed]
     while (head != kListClosed) {
@@ -188,14 +178,9 @@ class ProducerSet {
   }
 
   // Its slot is somebody else's by now; only the edge is reported.
-  TM_DEVICE void tell_retired(const MapEntry& entry, GraphEdge edge) {
-    const TaskSlot& slot = memory_.slot({entry.slot});
-    if (slot.id == entry.task && slot.waited_by == serial_ && slot.told_arg == edge.arg)
-      return;  // reported before it retired, a moment ago
-    for (std::uint32_t i = 0; i < retired_told_; ++i)
-      if (retired_[i].id == entry.task && retired_[i].arg == edge.arg) return;
-    if (!note_told(entry.task, edge.arg) && has_earlier_entry(entry, edge)) return;
-    tell_complete(entry.task, edge);
+  TM_DEVICE void tell_retired(TaskId task, const GraphEdge& edge) {
+    if (!note_told(task)) retired_untold_ = true;
+    tell_complete(task, edge);
   }
   TM_DEVICE void tell_complete(TaskId producer, GraphEdge edge) {
     edge.producer = producer;
@@ -204,41 +189,44 @@ class ProducerSet {
     watch_.edge(edge);
   }
   // False: no room to remember it.
-  TM_DEVICE bool note_told(TaskId id, std::uint32_t arg) {
+  TM_DEVICE bool note_told(TaskId id) {
     if (retired_told_ == kRetiredTold) return false;
-    retired_[retired_told_++] = {id, arg};
+    retired_[retired_told_++] = id.value;
     return true;
   }
-  TM_DEVICE bool was_told(TaskId id) const {
+  TM_DEVICE bool was_told(TaskId id) {
     for (std::uint32_t i = 0; i < retired_told_; ++i)
-      if (retired_[i].id == id) return true;
+      if (retired_[i] == id.value) return true;
+    if (!retired_untold_) return false;
+    // More than could be remembered: they are found again.
+    const StoredTensor* tensors = memory_.tensors(slot_);
+    for (std::uint32_t i = 0; i < slot_.tensor_count; ++i)
+      if (tensors[i].access != Access::kOutput && tensors[i].access != Access::kNoDep &&
+          is_producer(id, canonical_[i], tensors[i].access))
+        return true;
     return false;
   }
-  // Another entry of the task was met before this one: that has reported the edge.
-  TM_DEVICE bool has_earlier_entry(const MapEntry& entry, const GraphEdge& edge) const {
+  TM_DEVICE bool is_producer(TaskId id, const CanonicalView& view, Access access) {
     TensorMap& map = rings_.map();
-    const StoredTensor& tensor = memory_.tensors(slot_)[edge.arg];
-    const bool writes = tensor.access != Access::kInput;
-    for (std::uint32_t link = map.first_of(tensor.view.buffer);;) {
-      const MapEntry& other = map.entry(link);
-      if (&other == &entry) return false;
-      if (other.task == entry.task && (other.reads == 0 || writes) &&
-          overlap_of(tensor.view, other.view) != ViewOverlap::kNone)
-        return true;
-      link = other.next;
-    }
+    for (std::uint32_t link = map.find(view, {.readers = writes(access)}); link != TensorMap::kNone;
+         link = map.entry(link).found)
+      if (map.entry(link).task == id) return true;
+    return false;
+  }
+
+  TM_DEVICE static bool writes(Access access) {
+    return access == Access::kInout || access == Access::kOutputExisting;
   }
 
   // Whoever comes next waits for this task, which waits for what it overwrites.
-  TM_DEVICE void drop_superseded(const TensorView& view) {
+  TM_DEVICE void drop_superseded(const CanonicalView& view) {
     TensorMap& map = rings_.map();
-    for (std::uint32_t link = map.first_of(view.buffer); link != TensorMap::kNone;) {
+    for (std::uint32_t link = map.find(view, {.readers = tracks_readers_});
+         link != TensorMap::kNone;) {
       const MapEntry& entry = map.entry(link);
-      const std::uint32_t next = entry.next;
+      const std::uint32_t next = entry.found;
       const bool own = entry.retired == 0 && entry.slot == consumer_.value;
-      if (!own && (entry.reads == 0 || tracks_readers_) &&
-          overlap_of(entry.view, view) == ViewOverlap::kCovered)
-        rings_.drop_entry(link);
+      if (!own && overlap_of(entry.view, view) == ViewOverlap::kCovered) rings_.drop_entry(link);
       link = next;
     }
   }
@@ -253,11 +241,9 @@ class ProducerSet {
   std::uint64_t serial_;
   bool tracks_readers_;
   std::uint32_t retired_told_ = 0;
-  struct Told {
-    TaskId id;
-    std::uint32_t arg;
-  };
-  Told retired_[kRetiredTold];  // and for which argument
+  bool retired_untold_ = false;           // there were more
+  std::uint64_t retired_[kRetiredTold];   // tasks whose edges are reported
+  CanonicalView canonical_[kTensorsMax];  // of the arguments that were looked up
 };
 
 }  // namespace tidemark

@@ -99,9 +99,11 @@ class RecordingWatch : public NoWatch {
                     .shape = slot.shape,
                     .tensor_count = static_cast<std::uint8_t>(slot.tensor_count),
                     .scalar_count = static_cast<std::uint8_t>(slot.scalar_count),
-                    .at_once = task.complete_at_once});
+                    .at_once = task.complete_at_once,
+                    .writers_evicted = writers_evicted_});
     write_tensors(slot.id.value, memory.tensors(slot), slot.tensor_count);
   }
+  TM_DEVICE void writers_evicted() { writers_evicted_ = 1; }
   TM_DEVICE void informed(const RuntimeMemory& memory, const TaskSlot& slot) {
     if (!graph_.enabled()) return;
     write_tensors(slot.id.value, memory.template at<StoredTensor>(slot.info_offset),
@@ -204,6 +206,7 @@ class RecordingWatch : public NoWatch {
   SiteNames names_;
   std::uint64_t submit_begin_ticks_ = 0;
   std::uint64_t submit_index_ = 0;
+  std::uint8_t writers_evicted_ = 0;
 };
 
 }  // namespace tidemark

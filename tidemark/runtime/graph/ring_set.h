@@ -13,30 +13,10 @@
 #include "tidemark/runtime/graph/scope_stack.h"
 #include "tidemark/runtime/graph/task_window.h"
 #include "tidemark/runtime/runtime_memory.h"
-#include "tidemark/runtime/tensor/overlap.h"
 #include "tidemark/runtime/units/unit_env.h"
 #include "tidemark/runtime/units/unit_line.h"
 
 namespace tidemark {
-
-// The arguments of the live tasks. Large enough for all slots, so it is never full.
-class ArgRing {
- public:
-  TM_DEVICE explicit ArgRing(std::uint64_t bytes) : bytes_(bytes) {}
-  // The offset of `bytes` in a row.
-  TM_DEVICE std::uint64_t take(std::uint64_t bytes) {
-    const std::uint64_t left = bytes_ - head_ % bytes_;
-    if (left < bytes) head_ += left;
-    const std::uint64_t offset = head_ % bytes_;
-    head_ += round_up(bytes, 64);
-    return offset;
-  }
-  TM_DEVICE std::uint64_t head() const { return head_; }
-
- private:
-  std::uint64_t bytes_;
-  std::uint64_t head_ = 0;
-};
 
 struct Ring {
   TM_DEVICE Ring(const RingSizes& sizes, const RingLayout& layout)
@@ -108,6 +88,7 @@ class RingSet {
     }
     if (tail == before) return;
     ring.window.retire_below(tail);
+    note_evictions();
     tell(index);
   }
   TM_DEVICE void reclaim_all() {
@@ -125,6 +106,7 @@ class RingSet {
     bool taken = false;
     for (std::uint32_t round = 0;; ++round) {
       reclaim_all();
+      if (request.resource == Resource::kTensorMap) give_up_complete();
       taken = try_take();
       if (taken || latch_.set()) break;
       if (nothing_will_be_freed(request)) {
@@ -138,18 +120,46 @@ class RingSet {
     return taken;
   }
 
+  // Memory for `bytes` in a row. False: the run is ending.
+  template <std::uint64_t kAlign>
+  TM_DEVICE bool take_bytes(SpaceRequest request, std::uint64_t bytes, ByteRing<kAlign>& ring,
+                            typename ByteRing<kAlign>::Allocation& taken) {
+    using Answer = typename ByteRing<kAlign>::Answer;
+    request.requested = bytes;
+    if (bytes > ring.capacity()) {
+      latch_.latch({.code = ErrorCode::kRequestTooLarge,
+                    .resource = request.resource,
+                    .ring = request.ring,
+                    .capacity = ring.capacity(),
+                    .requested = bytes,
+                    .task_id = request.task_id,
+                    .scope = scopes_.site(),
+                    .submit = request.submit,
+                    .kernel = request.kernel});
+      return false;
+    }
+    return wait_for(request, [&] {
+      taken = ring.allocate(bytes);
+      return taken.answer == Answer::kAllocated;
+    });
+  }
+
   // Everything that writes the view is complete.
   TM_DEVICE bool is_written(const TensorRef& ref) {
     const TaskId owner{ref.owner};
     if (ref.owner != kNoOwner && !is_complete(ref_of(owner.ring(), owner.local()))) return false;
-    for (std::uint32_t link = map_.first_of(ref.view.buffer); link != TensorMap::kNone;) {
-      const MapEntry& entry = map_.entry(link);
-      link = entry.next;
-      if (entry.reads != 0 || entry.retired != 0) continue;
-      if (overlap_of(ref.view, entry.view) == ViewOverlap::kNone) continue;
-      if (!is_complete({entry.slot})) return false;
-    }
+    for (std::uint32_t link = map_.find(canonical_of(ref.view), {}); link != TensorMap::kNone;
+         link = map_.entry(link).found)
+      if (map_.entry(link).retired == 0 && !is_complete({map_.entry(link).slot})) return false;
     return true;
+  }
+
+  // An entry that made room may have been a producer of a task to come: the graph has to say so.
+  TM_DEVICE void note_evictions() {
+    if (map_.evicted_count() == evictions_noted_) return;
+    evictions_noted_ = map_.evicted_count();
+    status_->map_evictions.store_relaxed(evictions_noted_);
+    watch_.writers_evicted();
   }
 
   // The ring's state in the status, for watchdogs and for 'tidemark top'.
@@ -164,6 +174,8 @@ class RingSet {
     shown.dep_tail.store_relaxed(ring.deps.tail());
     shown.fanin_head.store_relaxed(ring.fanin.head());
     shown.fanin_tail.store_relaxed(ring.fanin.tail());
+    shown.args_head.store_relaxed(ring.args.head());
+    shown.args_tail.store_relaxed(ring.args.tail());
   }
 
   TM_DEVICE SlotRef ref_of(std::uint32_t ring, std::uint64_t number) const {
@@ -193,6 +205,7 @@ class RingSet {
     if (slot.buffer_entries > 0) forget_buffers(slot);
     // Below the tail: the task took no memory, and the ring has started anew since.
     if (slot.heap_mark > ring.heap.tail()) ring.heap.free_up_to(slot.heap_mark);
+    if (slot.args_mark > ring.args.tail()) ring.args.free_up_to(slot.args_mark);
     ring.deps.free_up_to(slot.dep_mark);
     ring.fanin.free_up_to(slot.fanin_mark);
   }
@@ -203,11 +216,7 @@ class RingSet {
     for (std::uint32_t i = 0; i < slot.tensor_count; ++i) {
       if (tensors[i].access != Access::kOutput) continue;
       const std::uint64_t buffer = tensors[i].view.buffer;
-      for (std::uint32_t link = map_.first_of(buffer); link != TensorMap::kNone;) {
-        const std::uint32_t next = map_.entry(link).next;
-        if (map_.entry(link).view.buffer == buffer) drop_entry(link);
-        link = next;
-      }
+      for (std::uint32_t link; (link = map_.any_of(buffer)) != TensorMap::kNone;) drop_entry(link);
     }
   }
 
@@ -226,12 +235,38 @@ class RingSet {
     if (window.live_count() == 0) return true;
     return scope_is_open(memory_.slot(ref_of(index, window.tail())));
   }
-  TM_DEVICE bool nothing_will_be_freed(const SpaceRequest& request) const {
+  // Only what is proven: a slow kernel is no deadlock.
+  TM_DEVICE bool nothing_will_be_freed(const SpaceRequest& request) {
     if (!memory_.config().reclaims()) return true;
-    if (request.resource != Resource::kTensorMap) return tail_is_stuck(request.ring);
-    for (std::uint32_t index = 0; index < kRingCount; ++index)
-      if (!tail_is_stuck(index)) return false;
-    return true;
+    switch (request.resource) {
+      // The wait ends at the latest when the producer completes, and every submitted task can.
+      case Resource::kDepPool:
+        return false;
+      // Every other task completes, and then its entries are given up.
+      case Resource::kTensorMap:
+        return map_.live_count() == entries_of(TaskId{request.task_id});
+      default:
+        return tail_is_stuck(request.ring);
+    }
+  }
+  TM_DEVICE std::uint32_t entries_of(TaskId task) {
+    std::uint32_t count = 0;
+    for (std::uint32_t link = memory_.slot(ref_of(task.ring(), task.local())).map_first;
+         link != TensorMap::kNone; link = map_.entry(link).next_of_task)
+      ++count;
+    return count;
+  }
+  // Entries of complete tasks whose scopes are open serve only the telling of edges: they make room
+  // for those that somebody must wait for. The tasks of one ring at a time.
+  TM_DEVICE void give_up_complete() {
+    for (std::uint32_t index = 0; index < kRingCount && !map_.has_room(); ++index) {
+      const TaskWindow& window = rings_[index].window;
+      for (std::uint64_t number = window.tail(); number < window.head(); ++number) {
+        TaskSlot& slot = memory_.slot(ref_of(index, number));
+        if (slot.map_first == TensorMap::kNone || !is_complete(ref_of(index, number))) continue;
+        while (slot.map_first != TensorMap::kNone) map_.give_up(slot.map_first, slot.map_first);
+      }
+    }
   }
 
   TM_DEVICE ErrorDetails deadlock(const SpaceRequest& request) {
@@ -255,6 +290,11 @@ class RingSet {
         details.code = ErrorCode::kHeapRingDeadlock;
         details.used = ring.heap.used_bytes();
         details.capacity = ring.heap.capacity();
+        break;
+      case Resource::kArguments:
+        details.code = ErrorCode::kHeapRingDeadlock;
+        details.used = ring.args.used_bytes();
+        details.capacity = ring.args.capacity();
         break;
       case Resource::kDepPool:
         details.code = ErrorCode::kDepPoolOverflow;
@@ -296,6 +336,7 @@ class RingSet {
   const char* last_file_ = nullptr;
   std::uint32_t file_count_ = 0, last_file_number_ = 0;
   TensorMap map_;
+  std::uint64_t evictions_noted_ = 0;
   Ring rings_[kRingCount];
 };
 

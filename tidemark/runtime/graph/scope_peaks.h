@@ -36,6 +36,7 @@ class PeakStack {
         return raise(inner.fanin[ring], count);
       case Resource::kTensorMap:
         return raise(inner.map_entries, count);
+      case Resource::kArguments:  // its size does not follow from the other settings
       case Resource::kNone:
         return;
     }

@@ -42,13 +42,16 @@ TM_DEVICE inline void store_args(const RuntimeMemory& memory, const TaskSlot& sl
   for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
     Args::Tensor& tensor = args.tensor(i);
     if (tensor.access == Access::kOutput) {
-      tensor.ref = {.view = TensorView::row_major(memory_offset, tensor.ref.view.dtype,
-                                                  tensor.ref.view.shape),
-                    .owner = slot.id.value,
-                    .scope = scope,
-                    .output_index = output_index++,
-                    .argument = static_cast<std::uint16_t>(i),
-                    .exists = true};
+      tensor.ref = {
+          .view =
+              TensorView::row_major(memory_offset, tensor.ref.view.dtype, tensor.ref.view.shape),
+          .owner = slot.id.value,
+          .scope = scope,
+          .output_index = output_index++,
+          .argument = static_cast<std::uint16_t>(i),
+          .exists = true,
+          .known = true,
+          .buffer_bytes = tensor.ref.view.element_count() * dtype_bytes(tensor.ref.view.dtype)};
       memory_offset = add_output_bytes(memory_offset, tensor.ref.view);
     }
     stored[i].view = tensor.ref.view;
@@ -63,7 +66,7 @@ TM_DEVICE inline void store_args(const RuntimeMemory& memory, const TaskSlot& sl
 TM_DEVICE inline void fill_slot(const RuntimeMemory& memory, TaskSlot& slot, Args& args,
                                 const TaskPlan& plan, const TaskPlace& place) {
   const RingLayout& ring = memory.layout().rings[place.ring];
-  slot.id = TaskId::make(place.ring, static_cast<std::uint32_t>(place.number));
+  slot.id = TaskId::make(place.ring, place.number);
   slot.block_count = args.block_count();
   slot.shape = plan.shape;
   slot.sync_start = args.sync_start() ? 1 : 0;
@@ -92,7 +95,7 @@ TM_DEVICE inline void fill_slot(const RuntimeMemory& memory, TaskSlot& slot, Arg
   slot.pending.store_relaxed(1);  // the submit itself
   slot.waiters.store_relaxed(kNoEntry);
   slot.parts_left.store_relaxed(args.block_count() * kernel_count);
-  slot.next_block.store_relaxed(0);
+  slot.placed.store_relaxed(0);
   slot.released.store_relaxed(0);
   slot.state.store_relaxed(TaskState::kPending);
   slot.dump_scratch = 0;

@@ -16,6 +16,7 @@
 namespace tidemark {
 
 inline constexpr std::uint32_t kAftersMax = 32;
+inline constexpr std::uint32_t kAfterListsMax = 8;
 inline constexpr std::uint32_t kBlocksMax = 1u << 30;
 
 // What a raw word of a task means.
@@ -69,10 +70,15 @@ class Args {
     ::memcpy(afters_ + after_count_++ * sizeof(TaskHandle), &task, sizeof(task));
     return *this;
   }
-  // The handles must stay until the submit.
+  // All of a list, besides what was named before. The handles must stay until the submit.
   TM_DEVICE Args& after(const TaskHandle* tasks, std::uint32_t count) {
-    more_afters_ = tasks;
-    more_after_count_ = count;
+    if (count == 0) return *this;
+    if (after_list_count_ == kAfterListsMax) {
+      too_many_ = true;
+      return *this;
+    }
+    after_lists_[after_list_count_++] = {tasks, count};
+    listed_count_ += count;
     return *this;
   }
   // Marks for the dump: every argument of the task, or those that are named: by the name the kernel
@@ -114,12 +120,18 @@ class Args {
     return *reinterpret_cast<Tensor*>(tensors_ + index * sizeof(Tensor));
   }
   TM_DEVICE const StoredScalar& scalar_at(std::uint32_t index) const { return scalars_[index]; }
-  TM_DEVICE std::uint32_t after_count() const { return after_count_ + more_after_count_; }
-  TM_DEVICE const TaskHandle& after_at(std::uint32_t index) const {
-    return index < after_count_
-               ? *reinterpret_cast<const TaskHandle*>(afters_ + index * sizeof(TaskHandle))
-               : more_afters_[index - after_count_];
+  // Calls use(task) for every one named, until it returns false. True: it never did.
+  template <class Use>
+  TM_DEVICE bool each_after(const Use& use) const {
+    for (std::uint32_t i = 0; i < after_count_; ++i)
+      if (!use(*reinterpret_cast<const TaskHandle*>(afters_ + i * sizeof(TaskHandle))))
+        return false;
+    for (std::uint32_t list = 0; list < after_list_count_; ++list)
+      for (std::uint32_t i = 0; i < after_lists_[list].count; ++i)
+        if (!use(after_lists_[list].tasks[i])) return false;
+    return true;
   }
+  TM_DEVICE std::uint64_t after_count() const { return after_count_ + listed_count_; }
   TM_DEVICE std::uint32_t block_count() const { return block_count_; }
   TM_DEVICE bool sync_start() const { return sync_start_; }
   TM_DEVICE bool too_many() const { return too_many_; }
@@ -179,8 +191,13 @@ class Args {
   std::uint32_t tensor_count_ = 0;
   std::uint32_t scalar_count_ = 0;
   std::uint32_t after_count_ = 0;
-  std::uint32_t more_after_count_ = 0;
-  const TaskHandle* more_afters_ = nullptr;
+  std::uint32_t after_list_count_ = 0;
+  std::uint64_t listed_count_ = 0;
+  struct AfterList {
+    const TaskHandle* tasks;
+    std::uint32_t count;
+  };
+  AfterList after_lists_[kAfterListsMax];
   std::uint32_t block_count_ = 1;
   bool sync_start_ = false;
   bool too_many_ = false;

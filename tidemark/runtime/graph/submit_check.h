@@ -7,6 +7,7 @@
 #include "tidemark/base/align.h"
 #include "tidemark/runtime/graph/heap_ring.h"
 #include "tidemark/runtime/graph/submit_args.h"
+#include "tidemark/runtime/tensor/view_slip.h"
 #include "tidemark/schema/task_limits.h"
 
 namespace tidemark {
@@ -60,19 +61,6 @@ TM_DEVICE inline ArgProblem resolve_dump_names(const KernelInfo& info, Args& arg
   if (problem.text == nullptr && args.marks_unknown(info.args.count))
     problem = {kNoArg, "dump(): the task has no such argument"};
   return problem;
-}
-
-// Rank and extents from which sizes can be computed without overflow.
-TM_DEVICE constexpr bool shape_is_sane(const TensorShape& shape) {
-  if (shape.rank > kRankMax) return false;
-  std::uint64_t count = 1;
-  for (std::uint32_t i = 0; i < shape.rank; ++i) {
-    const std::uint64_t extent = shape.extent[i];
-    if (extent == 0) return true;
-    if (count > (std::uint64_t{1} << 59) / extent) return false;
-    count *= extent;
-  }
-  return true;
 }
 
 // The end of an output that begins at `bytes`: outputs are aligned; an empty one takes one unit.

@@ -56,6 +56,11 @@ class TaskSubmitter {
     return ref.exists && (ref.owner == kNoOwner || scopes_.is_open(ref.scope));
   }
 
+  // What the runtime made was checked when it was made.
+  TM_DEVICE bool lies_in_its_memory(const TensorRef& ref) const {
+    return ref.known || lies_within(ref.view, memory_.layout().total_bytes);
+  }
+
   // What holds for any task, whatever its kernel declares.
   TM_DEVICE bool well_formed(Args& args, const TaskPlan& task) {
     const auto bad = [&](std::uint32_t arg, const char* why) {
@@ -68,7 +73,7 @@ class TaskSubmitter {
     };
     if (scopes_.empty()) return bad(kNoArg, "submitted outside of every scope");
     if (args.too_many())
-      return bad(kNoArg, "more than 32 tensors, 16 scalars or 32 single dependencies");
+      return bad(kNoArg, "more than 32 tensors, 16 scalars, 32 single afters or 8 lists of them");
     if (args.tensor_behind_scalar()) return bad(kNoArg, "a tensor after a scalar");
     if (args.block_count() == 0 || args.block_count() > kBlocksMax)
       return bad(kNoArg, "a task of no blocks, or of more than 2^30");
@@ -77,20 +82,25 @@ class TaskSubmitter {
       const Args::Tensor& tensor = args.tensor(i);
       if (tensor.access == Access::kOutput) {
         if (++outputs > kOutputsMax) return bad(i, "more than 8 outputs");
-        if (!shape_is_sane(tensor.ref.view.shape))
-          return bad(i, "an output of more than 5 dimensions or 2^59 elements");
+        if (!shape_is_sane(tensor.ref.view.shape) ||
+            static_cast<std::uint32_t>(tensor.ref.view.dtype) >= kDTypeCount)
+          return bad(i, "an output of more than 5 dimensions or 2^59 elements, or of no dtype");
       } else if (task.complete_at_once) {
         return bad(i, "allocate(): complete at once, so it takes outputs only");
       } else if (!tensor.ref.exists) {
         return bad(i, "a tensor that no submit made");
       } else if (!usable(tensor.ref)) {
         return bad(i, "a handle whose scope is closed");
+      } else if (tensor.ref.slip != ViewSlip::kNone) {
+        return bad(i, to_text(tensor.ref.slip));
+      } else if (!lies_in_its_memory(tensor.ref)) {
+        return bad(i, to_text(ViewSlip::kBeyondBuffer));
       }
     }
     if (task.complete_at_once && args.after_count() > 0)
       return bad(kNoArg, "allocate(): complete at once, so it waits for nobody");
-    for (std::uint32_t i = 0; i < args.after_count(); ++i)
-      if (!args.after_at(i).valid()) return bad(kNoArg, "after(): a task that no submit made");
+    if (!args.each_after([](const TaskHandle& other) { return other.valid(); }))
+      return bad(kNoArg, "after(): a task that no submit made");
     return fits_the_cores(args, task);
   }
 
@@ -113,22 +123,21 @@ class TaskSubmitter {
     watch_.submit_begins();
     const std::uint32_t ring_index = scopes_.ring();
     Ring& ring = rings_.ring(ring_index);
-    const SpaceRequest request{
-        .ring = ring_index,
-        .task_id = TaskId::make(ring_index, static_cast<std::uint32_t>(ring.window.head())).value,
-        .kernel = task.name,
-        .submit = task.site};
+    const SpaceRequest request{.ring = ring_index,
+                               .task_id = TaskId::make(ring_index, ring.window.head()).value,
+                               .kernel = task.name,
+                               .submit = task.site};
     rings_.reclaim(ring_index);
-    HeapRing::Allocation heap;
-    if (!take_space(args, request, ring, heap)) return {};
+    TaskSpace space;
+    if (!take_space(args, request, ring, space)) return {};
     const SlotRef ref = rings_.ref_of(ring_index, ring.window.push());
     watch_.took(Resource::kTaskWindow, ring_index, ring.window.live_count());
     TaskSlot& slot = memory_.slot(ref);
     fill_slot(memory_, slot, args, task,
               {.ring = ring_index,
                .number = ring.window.head() - 1,
-               .args_offset = ring.args.take(args_bytes(args)),
-               .heap_offset = heap.offset,
+               .args_offset = space.args.offset,
+               .heap_offset = space.heap.offset,
                .scope = scopes_.mark()});
     slot.submit_file = rings_.file_number(task.site.file);
     ++scopes_.current().task_count;
@@ -137,6 +146,7 @@ class TaskSubmitter {
     rings_.line().task(slot.id.value);
     if (!connect(ref, args, request)) return {};
     slot.heap_mark = ring.heap.head();
+    slot.args_mark = ring.args.head();
     slot.dep_mark = ring.deps.head();
     slot.fanin_mark = ring.fanin.head();
     rings_.tell(ring_index);
@@ -156,11 +166,16 @@ class TaskSubmitter {
     return result;
   }
 
-  // A slot and memory for the outputs, in one piece.
-  TM_DEVICE bool take_space(Args& args, SpaceRequest request, Ring& ring,
-                            HeapRing::Allocation& heap) {
+  struct TaskSpace {
+    ArgRing::Allocation args;
+    HeapRing::Allocation heap;
+  };
+  // A slot, and memory for arguments and outputs, each in one piece.
+  TM_DEVICE bool take_space(Args& args, SpaceRequest request, Ring& ring, TaskSpace& space) {
     request.resource = Resource::kTaskWindow;
     if (!rings_.wait_for(request, [&] { return !ring.window.full(); })) return false;
+    request.resource = Resource::kArguments;
+    if (!rings_.take_bytes(request, args_bytes(args), ring.args, space.args)) return false;
     std::uint64_t bytes = 0;
     bool outputs = false;
     for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
@@ -170,22 +185,7 @@ class TaskSubmitter {
     }
     if (!outputs) return true;
     request.resource = Resource::kHeap;
-    request.requested = bytes;
-    if (bytes > ring.heap.capacity()) {
-      refuse({.code = ErrorCode::kRequestTooLarge,
-              .resource = Resource::kHeap,
-              .ring = request.ring,
-              .capacity = ring.heap.capacity(),
-              .requested = bytes,
-              .task_id = request.task_id,
-              .submit = request.submit,
-              .kernel = request.kernel});
-      return false;
-    }
-    const bool taken = rings_.wait_for(request, [&] {
-      heap = ring.heap.allocate(bytes);
-      return heap.answer == HeapRing::Answer::kAllocated;
-    });
+    const bool taken = rings_.take_bytes(request, bytes, ring.heap, space.heap);
     if (taken) watch_.took(Resource::kHeap, request.ring, ring.heap.used_bytes(), bytes);
     return taken;
   }
@@ -206,8 +206,8 @@ class TaskSubmitter {
           !producers.add_overlapping(tensor.ref.view, tensor.access, i))
         return false;
     }
-    for (std::uint32_t i = 0; i < args.after_count(); ++i)
-      if (!producers.add_explicit(args.after_at(i))) return false;
+    if (!args.each_after([&](const TaskHandle& task) { return producers.add_explicit(task); }))
+      return false;
     if (!automatic) return true;
     for (std::uint32_t i = 0; i < args.tensor_count(); ++i)
       if (args.tensor(i).access != Access::kOutput &&

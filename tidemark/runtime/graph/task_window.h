@@ -18,6 +18,11 @@ class TaskWindow {
   }
 
   TM_DEVICE constexpr bool full() const { return live_count() == slot_count_ - 1; }
+  // Before the first task: numbers do not begin at 0.
+  TM_DEVICE constexpr void start_at(std::uint64_t number) {
+    TM_CHECK(live_count() == 0);
+    head_ = tail_ = number;
+  }
   // The number of the new task.
   TM_DEVICE constexpr std::uint64_t push() {
     TM_CHECK(!full());

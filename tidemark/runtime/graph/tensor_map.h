@@ -1,52 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who wrote which part of a buffer: the entries in which a new task finds the writers (and with
-// --track-war the readers) it must wait for. Used by the orchestrator alone. Entries of one buffer
-// are in one chain. An entry outlives its task for a while, so that the edge of a later reader
-// does not depend on how fast the task was; it goes when it is superseded, when its buffer goes,
-// or when room is needed.
+// --track-war the readers) it must wait for. Used by the orchestrator alone. What a search costs
+// depends on what it finds, not on how many entries there are:
+//
+//   buffer ─▶ groups, one per form and size of views ─▶ cells that meet the view ─▶ entries
+//
+// An entry outlives its task, so that the edge of a later reader does not depend on how fast the
+// task was. It goes when it is superseded or its buffer goes. Up to half the map is kept for such
+// retired entries; beyond that the oldest are evicted, and edges may be missing.
 #pragma once
 
 #include <cstdint>
 
 #include "tidemark/base/check.h"
 #include "tidemark/base/mix.h"
-#include "tidemark/runtime/task_slot.h"
+#include "tidemark/runtime/graph/found_entries.h"
+#include "tidemark/runtime/graph/map_entry.h"
+#include "tidemark/runtime/tensor/overlap.h"
+#include "tidemark/runtime/tensor/view_cells.h"
 
 namespace tidemark {
 
-struct MapEntry {
-  TensorView view;
-  TaskId task;
-  std::uint32_t slot;  // SlotRef, while the task is live
-  std::uint8_t reads;  // a reader's entry
-  std::uint8_t retired;
-  std::uint8_t arg;  // of the task
-  std::uint8_t reserved;
-  std::uint32_t previous, next;                  // in the chain of the bucket
-  std::uint32_t previous_of_task, next_of_task;  // live: of its task; retired: of all retired ones
+struct MapSearch {
+  bool readers = false;  // also their entries
 };
 
-TM_DEVICE constexpr std::uint64_t map_buckets(std::uint32_t entries) {
-  std::uint64_t buckets = 16;
-  while (buckets < entries / 4) buckets *= 2;
-  return buckets;
-}
-
-// Links are places + 1: zeroed memory is an empty map.
 class TensorMap {
  public:
-  static constexpr std::uint32_t kNone = 0;
-  static constexpr std::uint32_t kRetiredMax = 512;  // kept for their edges
+  static constexpr std::uint32_t kNone = kNoMapEntry;
 
-  TM_DEVICE TensorMap(std::uint32_t* buckets, MapEntry* entries, std::uint32_t capacity)
+  // Groups: as many as entries, since none is empty.
+  TM_DEVICE TensorMap(MapBucket* buckets, MapEntry* entries, MapGroup* groups,
+                      std::uint32_t capacity)
       : buckets_(buckets),
         entries_(entries),
+        groups_(groups),
         capacity_(capacity),
         mask_(map_buckets(capacity) - 1) {}
 
   TM_DEVICE MapEntry& entry(std::uint32_t link) { return entries_[link - 1]; }
-  TM_DEVICE std::uint32_t first_of(std::uint64_t buffer) const {
-    return buckets_[mix(buffer) & mask_];
+
+  // The entries that a view overlaps, newest first: `found` leads from one to the next, and
+  // `overlap` says how much of the view each covers. Valid until the next search or the next
+  // entry, also where entries are taken out meanwhile.
+  TM_DEVICE std::uint32_t find(const CanonicalView& view, const MapSearch& search) {
+    FoundEntries found(entries_);
+    if (view.empty()) return kNone;
+    for (std::uint32_t link = bucket_of(view.buffer).groups; link != kNone;) {
+      const MapGroup& group = group_at(link);
+      if (entry(group.first).view.buffer == view.buffer) find_in(link, view, search, found);
+      link = group.next;
+    }
+    return found.sorted();
+  }
+
+  // Any entry of the buffer.
+  TM_DEVICE std::uint32_t any_of(std::uint64_t buffer) {
+    for (std::uint32_t link = bucket_of(buffer).groups; link != kNone; link = group_at(link).next)
+      if (entry(group_at(link).first).view.buffer == buffer) return group_at(link).first;
+    return kNone;
   }
 
   // False: full, and no retired entry can go.
@@ -54,11 +66,12 @@ class TensorMap {
     if (free_ != kNone || used_ < capacity_) return true;
     if (retired_first_ == kNone) return false;
     remove(retired_first_);
+    ++evicted_;
     return true;
   }
 
   // Only with room. `task_first` is the head of the task's own list.
-  TM_DEVICE void add(const TensorView& view, TaskId task, SlotRef slot, bool reads,
+  TM_DEVICE void add(const CanonicalView& view, TaskId task, SlotRef slot, bool reads,
                      std::uint32_t arg, std::uint32_t& task_first) {
     std::uint32_t link = free_;
     if (link != kNone) {
@@ -68,22 +81,19 @@ class TensorMap {
       link = ++used_;
     }
     MapEntry& made = entry(link);
-    std::uint32_t& bucket = buckets_[mix(view.buffer) & mask_];
-    made = MapEntry{.view = view,
-                    .task = task,
-                    .slot = slot.value,
-                    .reads = static_cast<std::uint8_t>(reads ? 1 : 0),
-                    .retired = 0,
-                    .arg = static_cast<std::uint8_t>(arg),
-                    .reserved = 0,
-                    .previous = kNone,
-                    .next = bucket,
-                    .previous_of_task = kNone,
-                    .next_of_task = task_first};
-    if (bucket != kNone) entry(bucket).previous = link;
+    made.view = view;
+    made.task = task;
+    made.serial = ++serial_;
+    made.slot = slot.value;
+    made.reads = reads ? 1 : 0;
+    made.retired = 0;
+    made.arg = static_cast<std::uint8_t>(arg);
+    made.previous_of_task = kNone;
+    made.next_of_task = task_first;
     if (task_first != kNone) entry(task_first).previous_of_task = link;
-    bucket = link;
     task_first = link;
+    link_to_group(link, made);
+    link_to_cell(link, made);
     ++live_;
   }
 
@@ -95,6 +105,12 @@ class TensorMap {
     unlink_of_task(gone);
     --live_;
     unlink_and_free(link);
+  }
+
+  // The same of an entry that makes room.
+  TM_DEVICE void give_up(std::uint32_t link, std::uint32_t& task_first) {
+    drop(link, task_first);
+    ++evicted_;
   }
 
   // The task is gone: its entries stay as retired ones.
@@ -112,7 +128,7 @@ class TensorMap {
       --live_;
       link = next;
     }
-    while (retired_ > kRetiredMax) remove(retired_first_);
+    for (; retired_ > retired_max(); ++evicted_) remove(retired_first_);
   }
 
   // Removes a retired entry.
@@ -128,39 +144,137 @@ class TensorMap {
 
   TM_DEVICE std::uint32_t live_count() const { return live_; }
   TM_DEVICE std::uint32_t retired_count() const { return retired_; }
+  TM_DEVICE std::uint32_t retired_max() const { return (capacity_ + 1) / 2; }
   TM_DEVICE std::uint32_t capacity() const { return capacity_; }
-  // Entries ever taken out: who walks a chain sees by it that the chain may have changed.
-  TM_DEVICE std::uint64_t freed_count() const { return freed_; }
+  // Entries that made room: a later task may have lost an edge.
+  TM_DEVICE std::uint64_t evicted_count() const { return evicted_; }
+  // Entries that searches have looked at.
+  TM_DEVICE std::uint64_t compared_count() const { return compared_; }
 
  private:
+  TM_DEVICE MapGroup& group_at(std::uint32_t link) { return groups_[link - 1]; }
+  TM_DEVICE MapBucket& bucket_of(std::uint64_t buffer) { return buckets_[mix(buffer) & mask_]; }
+  TM_DEVICE std::uint32_t& cell_at(std::uint32_t group, std::uint64_t cell) {
+    return buckets_[mix(cell ^ std::uint64_t{group} << 40) & mask_].entries;
+  }
+
+  TM_DEVICE void find_in(std::uint32_t link, const CanonicalView& view, const MapSearch& search,
+                         FoundEntries& found) {
+    const MapGroup& group = group_at(link);
+    const CanonicalView& member = entry(group.first).view;
+    const BoxRange box = box_in_form_of(view, member);
+    CellRange cells;
+    // A cell costs more than an entry: its bucket is anywhere.
+    if (!cells.set(member.form, group.cell_bits, group.crossed, box, group.count / 2)) {
+      for (std::uint32_t at = group.first; at != kNone; at = entry(at).next_of_group)
+        compare(at, view, box, search, found);
+      return;
+    }
+    do {
+      const std::uint64_t cell = cells.cell();
+      for (std::uint32_t at = cell_at(link, cell); at != kNone; at = entry(at).next)
+        if (entry(at).group == link && (entry(at).view.low & group.cell_bits) == cell)
+          compare(at, view, box, search, found);
+    } while (cells.next());
+  }
+  TM_DEVICE void compare(std::uint32_t link, const CanonicalView& view, BoxRange box,
+                         const MapSearch& search, FoundEntries& found) {
+    MapEntry& other = entry(link);
+    ++compared_;
+    if (other.reads != 0 && !search.readers) return;
+    other.overlap = overlap_of(view, other.view, box);
+    if (other.overlap != ViewOverlap::kNone) found.add(link);
+  }
+
+  TM_DEVICE void link_to_group(std::uint32_t link, MapEntry& made) {
+    const std::uint64_t bits = cell_bits(made.view);
+    made.group = group_of(made.view, bits);
+    MapGroup& group = group_at(made.group);
+    group.crossed |= crossed_dims(made.view, bits);
+    made.previous_of_group = kNone;
+    made.next_of_group = group.first;
+    if (group.first != kNone) entry(group.first).previous_of_group = link;
+    group.first = link;
+    ++group.count;
+  }
+  TM_DEVICE void link_to_cell(std::uint32_t link, MapEntry& made) {
+    std::uint32_t& chain = cell_at(made.group, made.view.low & group_at(made.group).cell_bits);
+    made.previous = kNone;
+    made.next = chain;
+    if (chain != kNone) entry(chain).previous = link;
+    chain = link;
+  }
+
+  // The group of such views; a new one is empty.
+  TM_DEVICE std::uint32_t group_of(const CanonicalView& view, std::uint64_t bits) {
+    std::uint32_t& chain = bucket_of(view.buffer).groups;
+    for (std::uint32_t link = chain; link != kNone; link = group_at(link).next) {
+      const MapGroup& group = group_at(link);
+      if (group.cell_bits != bits) continue;
+      const CanonicalView& member = entry(group.first).view;
+      if (member.buffer == view.buffer && member.same_form(view)) return link;
+    }
+    std::uint32_t link = free_group_;
+    if (link != kNone)
+      free_group_ = group_at(link).next;
+    else
+      link = ++used_groups_;
+    group_at(link) = {
+        .cell_bits = bits, .first = kNone, .count = 0, .next = chain, .crossed = 0, .reserved = {}};
+    chain = link;
+    return link;
+  }
+  TM_DEVICE void free_group(std::uint32_t link, std::uint64_t buffer) {
+    std::uint32_t* at = &bucket_of(buffer).groups;
+    while (*at != link) at = &group_at(*at).next;
+    *at = group_at(link).next;
+    group_at(link).next = free_group_;
+    free_group_ = link;
+  }
+
   TM_DEVICE void unlink_of_task(const MapEntry& gone) {
     if (gone.previous_of_task != kNone)
       entry(gone.previous_of_task).next_of_task = gone.next_of_task;
     if (gone.next_of_task != kNone)
       entry(gone.next_of_task).previous_of_task = gone.previous_of_task;
   }
+  TM_DEVICE void unlink_of_group(const MapEntry& gone) {
+    MapGroup& group = group_at(gone.group);
+    if (gone.previous_of_group != kNone)
+      entry(gone.previous_of_group).next_of_group = gone.next_of_group;
+    else
+      group.first = gone.next_of_group;
+    if (gone.next_of_group != kNone)
+      entry(gone.next_of_group).previous_of_group = gone.previous_of_group;
+    if (--group.count == 0) free_group(gone.group, gone.view.buffer);
+  }
   TM_DEVICE void unlink_and_free(std::uint32_t link) {
     MapEntry& gone = entry(link);
     if (gone.previous != kNone)
       entry(gone.previous).next = gone.next;
     else
-      buckets_[mix(gone.view.buffer) & mask_] = gone.next;
+      cell_at(gone.group, gone.view.low & group_at(gone.group).cell_bits) = gone.next;
     if (gone.next != kNone) entry(gone.next).previous = gone.previous;
+    unlink_of_group(gone);
     gone.next = free_;
     free_ = link;
-    ++freed_;
   }
 
-  std::uint32_t* buckets_;
+  MapBucket* buckets_;
   MapEntry* entries_;
+  MapGroup* groups_;
   std::uint32_t capacity_;
   std::uint64_t mask_;
   std::uint32_t used_ = 0;  // entries ever taken from the array
   std::uint32_t free_ = kNone;
+  std::uint32_t used_groups_ = 0;
+  std::uint32_t free_group_ = kNone;
   std::uint32_t live_ = 0;
   std::uint32_t retired_ = 0;
   std::uint32_t retired_first_ = kNone, retired_last_ = kNone;
-  std::uint64_t freed_ = 0;
+  std::uint64_t serial_ = 0;
+  std::uint64_t evicted_ = 0;
+  std::uint64_t compared_ = 0;
 };
 
 }  // namespace tidemark

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "tidemark/runtime/task_slot.h"
-#include "tidemark/runtime/tensor/tensor_view.h"
+#include "tidemark/runtime/tensor/view_slip.h"
 #include "tidemark/schema/task_id.h"
 
 namespace tidemark {
@@ -31,29 +31,54 @@ struct TensorRef {
   std::uint16_t output_index = 0;  // among the owner's outputs, or the entry's tensors
   std::uint16_t argument = 0;      // of the owner
   bool exists = false;
+  ViewSlip slip = ViewSlip::kNone;  // of the call that made the view; a submit refuses it
+  bool known = false;               // a buffer of the runtime's; otherwise a submit looks at it
+  std::uint64_t buffer_bytes = 0;   // what views may reach
 
+  // A buffer as large as the view says.
   TM_DEVICE static TensorRef external(const TensorView& view) {
     TensorRef ref;
     ref.view = view;
+    ref.slip = slip_of_form(view);
+    if (ref.slip == ViewSlip::kNone)
+      ref.buffer_bytes = view.end_element() * dtype_bytes(view.dtype);
     ref.exists = true;
     return ref;
   }
-  // Of a submit that was refused there is nothing to look at: these return it as it is.
+  // What was refused, or slipped before, has nothing to look at: these return it as it is.
   TM_DEVICE TensorRef slice(std::uint32_t dim, std::uint64_t first, std::uint64_t count) const {
-    return exists ? with(view.slice(dim, first, count)) : *this;
+    if (!sound()) return *this;
+    const ViewSlip problem = slip_of_slice(view, dim, first, count);
+    return problem == ViewSlip::kNone ? seen_as(view.slice(dim, first, count)) : slipped(problem);
   }
   TM_DEVICE TensorRef transpose(std::uint32_t one, std::uint32_t other) const {
-    return exists ? with(view.transpose(one, other)) : *this;
+    if (!sound()) return *this;
+    const ViewSlip problem = slip_of_transpose(view, one, other);
+    return problem == ViewSlip::kNone ? seen_as(view.transpose(one, other)) : slipped(problem);
   }
   TM_DEVICE TensorRef reshape(const TensorShape& shape) const {
-    return exists ? with(view.reshape(shape)) : *this;
+    if (!sound()) return *this;
+    const ViewSlip problem = slip_of_reshape(view, shape);
+    return problem == ViewSlip::kNone ? seen_as(view.reshape(shape)) : slipped(problem);
   }
   // Any view of the same buffer.
   TM_DEVICE TensorRef with(const TensorView& other) const {
+    if (!sound()) return *this;
+    const ViewSlip problem = slip_of_view(other, buffer_bytes);
+    return problem == ViewSlip::kNone ? seen_as(other) : slipped(problem);
+  }
+
+ private:
+  TM_DEVICE bool sound() const { return exists && slip == ViewSlip::kNone; }
+  TM_DEVICE TensorRef seen_as(const TensorView& other) const {
     TensorRef ref = *this;
-    if (!exists) return ref;
     ref.view = other;
     ref.view.buffer = view.buffer;
+    return ref;
+  }
+  TM_DEVICE TensorRef slipped(ViewSlip problem) const {
+    TensorRef ref = *this;
+    ref.slip = problem;
     return ref;
   }
 };

@@ -1,65 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
 // Do two views share elements? Exact for views of one row-major buffer, which is what slicing
-// gives; anything else whose ranges meet is taken to overlap in part.
+// gives, and for views without holes, whatever their shapes. Otherwise the byte range of the first
+// is compared with the second, and where these meet the overlap is called one in part.
 #pragma once
 
 #include <cstdint>
 
-#include "tidemark/runtime/tensor/tensor_view.h"
+#include "tidemark/runtime/tensor/canonical_view.h"
 #include "tidemark/schema/view_overlap.h"
 
 namespace tidemark {
 
+// First and last coordinates, packed as in a canonical view.
+struct BoxRange {
+  std::uint64_t low, high;
+};
+
 namespace overlap_detail {
 
-// Where a view begins in each dimension of the row-major buffer that its strides describe. False
-// if they describe none, or if the view runs over the end of a row.
-TM_DEVICE constexpr bool find_starts(const TensorView& view, std::uint64_t* starts) {
-  const std::uint32_t rank = view.shape.rank;
-  if (rank == 0) return true;
-  if (view.stride[rank - 1] != 1) return false;
-  std::uint64_t rest = view.offset;
-  for (std::uint32_t i = 0; i < rank; ++i) {
-    if (view.stride[i] == 0) return false;
-    starts[i] = rest / view.stride[i];
-    rest %= view.stride[i];
-    if (i == 0) continue;
-    if (view.stride[i - 1] % view.stride[i] != 0) return false;
-    if (starts[i] + view.shape.extent[i] > view.stride[i - 1] / view.stride[i]) return false;
+// Of a box and a view of the form in which the box is given.
+TM_DEVICE constexpr ViewOverlap compare_boxes(BoxRange box, const CanonicalView& view) {
+  BoxRange other{view.low, view.high};
+  bool covered = true;
+  for (std::uint32_t dim = view.form.rank() - 1;; --dim) {
+    const std::uint32_t width = dim > 0 ? view.form.width(dim) : 64;
+    const std::uint64_t mask = low_bits(width);
+    const std::uint64_t low = box.low & mask, high = box.high & mask;
+    if (high < (other.low & mask) || (other.high & mask) < low) return ViewOverlap::kNone;
+    covered = covered && low >= (other.low & mask) && high <= (other.high & mask);
+    if (dim == 0) return covered ? ViewOverlap::kCovered : ViewOverlap::kPartial;
+    box = {box.low >> width, box.high >> width};
+    other = {other.low >> width, other.high >> width};
   }
-  return true;
 }
 
-TM_DEVICE constexpr bool same_strides(const TensorView& a, const TensorView& b) {
-  if (a.dtype != b.dtype || a.shape.rank != b.shape.rank) return false;
-  for (std::uint32_t i = 0; i < a.shape.rank; ++i)
-    if (a.stride[i] != b.stride[i]) return false;
-  return true;
+// The smallest box that has all bytes of a view, in coordinates of another form.
+TM_DEVICE constexpr BoxRange box_around(const CanonicalView& view, ViewForm form,
+                                        std::uint64_t rows) {
+  if (!form.is_box()) return {view.begin, view.end - 1};
+  std::uint64_t first = view.begin >> form.size_log2(), last = (view.end - 1) >> form.size_log2();
+  BoxRange box{0, 0};
+  std::uint32_t shift = 0;
+  for (std::uint32_t dim = form.rank() - 1; dim > 0; --dim) {
+    const std::uint32_t width = form.width(dim);
+    const std::uint64_t last_of_row = rows & low_bits(width);
+    const std::uint64_t first_row = divided(first, last_of_row + 1);
+    const std::uint64_t last_row = divided(last, last_of_row + 1);
+    // Over more than one row it may begin and end anywhere in a row.
+    const bool one_row = first_row == last_row;
+    box.low |= (one_row ? first - first_row * (last_of_row + 1) : 0) << shift;
+    box.high |= (one_row ? last - last_row * (last_of_row + 1) : last_of_row) << shift;
+    first = first_row;
+    last = last_row;
+    rows >>= width;
+    shift += width;
+  }
+  // A place that the form cannot express is behind everything that has it.
+  const std::uint64_t most = ~std::uint64_t{0} >> shift;
+  return {box.low | (first < most ? first : most) << shift, box.high | (last < most ? last : most)
+                                                                           << shift};
 }
 
 }  // namespace overlap_detail
 
-TM_DEVICE constexpr ViewOverlap overlap_of(const TensorView& first, const TensorView& second) {
-  if (first.buffer != second.buffer) return ViewOverlap::kNone;
-  if (first.element_count() == 0 || second.element_count() == 0) return ViewOverlap::kNone;
-  const std::uint64_t first_bytes = dtype_bytes(first.dtype);
-  const std::uint64_t second_bytes = dtype_bytes(second.dtype);
-  if (first.end_element() * first_bytes <= second.offset * second_bytes ||
-      second.end_element() * second_bytes <= first.offset * first_bytes)
-    return ViewOverlap::kNone;
-  std::uint64_t first_starts[kRankMax] = {}, second_starts[kRankMax] = {};
-  if (!overlap_detail::same_strides(first, second) ||
-      !overlap_detail::find_starts(first, first_starts) ||
-      !overlap_detail::find_starts(second, second_starts))
-    return ViewOverlap::kPartial;
-  bool covered = true;
-  for (std::uint32_t i = 0; i < first.shape.rank; ++i) {
-    const std::uint64_t first_end = first_starts[i] + first.shape.extent[i];
-    const std::uint64_t second_end = second_starts[i] + second.shape.extent[i];
-    if (first_end <= second_starts[i] || second_end <= first_starts[i]) return ViewOverlap::kNone;
-    covered = covered && first_starts[i] >= second_starts[i] && first_end <= second_end;
+// A view that is not empty, as a box in the form of another.
+TM_DEVICE constexpr BoxRange box_in_form_of(const CanonicalView& view, const CanonicalView& other) {
+  if (view.same_form(other)) return {view.low, view.high};
+  return overlap_detail::box_around(view, other.form, other.rows);
+}
+
+// `box`: the first in the form of the second, which is the same for all views of that form.
+TM_DEVICE constexpr ViewOverlap overlap_of(const CanonicalView& first, const CanonicalView& second,
+                                           BoxRange box) {
+  if (first.buffer != second.buffer || second.empty()) return ViewOverlap::kNone;
+  if (first.end <= second.begin || second.end <= first.begin) return ViewOverlap::kNone;
+  if (second.form.is_box()) {
+    const ViewOverlap found = overlap_detail::compare_boxes(box, second);
+    if (found == ViewOverlap::kNone || first.same_form(second)) return found;
   }
-  return covered ? ViewOverlap::kCovered : ViewOverlap::kPartial;
+  const bool inside = first.begin >= second.begin && first.end <= second.end;
+  return inside && second.contiguous != 0 ? ViewOverlap::kCovered : ViewOverlap::kPartial;
+}
+TM_DEVICE constexpr ViewOverlap overlap_of(const CanonicalView& first,
+                                           const CanonicalView& second) {
+  if (first.empty()) return ViewOverlap::kNone;
+  return overlap_of(first, second, box_in_form_of(first, second));
+}
+TM_DEVICE constexpr ViewOverlap overlap_of(const TensorView& first, const TensorView& second) {
+  return overlap_of(canonical_of(first), canonical_of(second));
 }
 
 }  // namespace tidemark

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tidemark/runtime/testing/random_views.h"
+
 namespace tidemark {
 namespace {
 
@@ -121,6 +123,61 @@ TEST(Overlap, OfViewsThatRunOverTheEndOfARowErrsOnlyTowardsPartial) {
     }
   }
   EXPECT_GT(met, 1000);
+}
+
+// Without holes only the bytes count, not the shape and not the type.
+TEST(Overlap, OfViewsWithoutHolesIsExactWhateverTheirShapes) {
+  std::mt19937 random(6);
+  int none = 0, covered = 0, partial = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    constexpr TensorShape kShapes[] = {{1, {24}}, {2, {4, 6}}, {2, {12, 2}}, {3, {2, 3, 4}}};
+    constexpr DType kTypes[] = {DType::kInt16, DType::kFloat32};
+    TensorView views[2];
+    for (auto& view : views) {
+      view = TensorView::row_major(1, kTypes[random() % 2], kShapes[random() % 4]);
+      const std::uint64_t extent = view.shape.extent[0], first = random() % extent;
+      view = view.slice(0, first, 1 + random() % (extent - first));
+    }
+    const Truth truth = truth_of(views[0], views[1]);
+    const ViewOverlap found = overlap_of(views[0], views[1]);
+    ASSERT_EQ(found == ViewOverlap::kNone, truth.disjoint);
+    ASSERT_EQ(found == ViewOverlap::kCovered, truth.covered);
+    none += found == ViewOverlap::kNone;
+    covered += found == ViewOverlap::kCovered;
+    partial += found == ViewOverlap::kPartial;
+  }
+  EXPECT_GT(none, 1000);
+  EXPECT_GT(covered, 1000);
+  EXPECT_GT(partial, 1000);
+}
+
+// Whatever a program does with a buffer: none is never wrong and covered is never wrong.
+TEST(Overlap, OfAllKindsOfViewsErrsOnlyTowardsPartial) {
+  int met = 0;
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    std::mt19937_64 random(seed);
+    const samples::ViewSource source(1, random);
+    for (int i = 0; i < 30; ++i) {
+      const TensorView first = source.view(random), second = source.view(random);
+      const Truth truth = truth_of(first, second);
+      const ViewOverlap found = overlap_of(first, second);
+      met += truth.disjoint ? 0 : 1;
+      ASSERT_TRUE(found != ViewOverlap::kNone || truth.disjoint) << seed;
+      ASSERT_TRUE(found != ViewOverlap::kCovered || truth.covered) << seed;
+    }
+  }
+  EXPECT_GT(met, 1000);
+}
+
+// A range of a row meets the tiles of its columns only.
+TEST(Overlap, OfARangeAndATileLooksAtTheColumns) {
+  const auto whole = TensorView::row_major(1, DType::kInt16, {.rank = 2, .extent = {8, 10}});
+  const auto flat = whole.reshape({.rank = 1, .extent = {80}});
+  const auto tile = whole.slice(0, 1, 4).slice(1, 3, 4);
+  EXPECT_EQ(overlap_of(flat.slice(0, 20, 3), tile), ViewOverlap::kNone);
+  EXPECT_EQ(overlap_of(flat.slice(0, 20, 4), tile), ViewOverlap::kPartial);
+  EXPECT_EQ(overlap_of(flat.slice(0, 27, 3), tile), ViewOverlap::kNone);
+  EXPECT_EQ(overlap_of(tile, flat.slice(0, 13, 40)), ViewOverlap::kCovered);
 }
 
 TEST(Overlap, OtherBuffersAndEmptyViewsNeverMeet) {

@@ -11,23 +11,34 @@
 
 namespace tidemark {
 
-template <UnitEnv Env>
-TM_DEVICE void push_ready(const RuntimeMemory& memory, ReadyQueue queue, SlotRef ref) {
-  queue.template push<Env>(ref.value, [&] {
-    return memory.control().error.load_acquire() != ErrorCode::kNone;  // pairs with [error latched]
-  });
+TM_DEVICE inline ReadyTask ready_task(SlotRef ref, const TaskSlot& slot) {
+  ReadyTask ready{.task = ref.value,
+                  .blocks = slot.shape == TaskShape::kDummy ? 1 : slot.block_count,
+                  .parts = 0,
+                  .together = slot.sync_start != 0 && slot.block_count > 1};
+  for (std::uint32_t part = 0; part < kKernelsMax; ++part)
+    if (slot.kernels[part] != kNoKernel) ready.parts |= 1u << part;
+  return ready;
 }
 
 // Which scheduler is woken first when there is something to dispatch; any of them may take it.
 template <UnitEnv Env>
-TM_DEVICE void make_ready(const RuntimeMemory& memory, SlotRef ref, const TaskSlot& slot) {
+TM_DEVICE void make_ready(const RuntimeMemory& memory, SlotRef ref, TaskSlot& slot) {
   const std::uint32_t teller = slot.id.local() % memory.config().scheduler_count;
-  push_ready<Env>(memory, memory.ready(slot.shape), ref);
+  // A mix competes with the tasks of two queues: what is in them now is before it.
+  if (slot.shape == TaskShape::kMix) {
+    slot.behind[0].store_relaxed(memory.ready(TaskShape::kAic).pushed());
+    slot.behind[1].store_relaxed(memory.ready(TaskShape::kAiv).pushed());
+  }
+  memory.ready(slot.shape).template push<Env>(ready_task(ref, slot), [&] {
+    return memory.control().error.load_acquire() != ErrorCode::kNone;  // pairs with [error latched]
+  });
   memory.scheduler_bell(teller).template ring<Env>();
 }
 
+// A task is complete; it is counted later.
 template <UnitEnv Env>
-TM_DEVICE void complete_task(const RuntimeMemory& memory, SlotRef ref) {
+TM_DEVICE void end_task(const RuntimeMemory& memory, SlotRef ref) {
   TaskSlot& slot = memory.slot(ref);
   // [list closed]: with all that the task wrote; pairs with [waiter linked]
   for (std::uint32_t link = slot.waiters.exchange_acq_rel(kListClosed); link != kNoEntry;) {
@@ -46,7 +57,16 @@ TM_DEVICE void complete_task(const RuntimeMemory& memory, SlotRef ref) {
     memory.slot({producer & ~SlotRef::kRetainsBit}).released.add_acq_rel(1);  // [memory released]
   }
   slot.state.store_release(TaskState::kCompleted);  // [task complete]
-  memory.control().completed.add_acq_rel(1);        // [completed counted]
+}
+
+TM_DEVICE inline void count_completed(const RuntimeMemory& memory, std::uint64_t count) {
+  memory.control().completed.add_acq_rel(count);  // [completed counted]
+}
+
+template <UnitEnv Env>
+TM_DEVICE void complete_task(const RuntimeMemory& memory, SlotRef ref) {
+  end_task<Env>(memory, ref);
+  count_completed(memory, 1);
 }
 
 }  // namespace tidemark

@@ -10,25 +10,30 @@
 
 namespace tidemark {
 
+// Of a dispatch.
+inline constexpr std::uint32_t kOnlyPart = 1;        // its task has no other one
+inline constexpr std::uint32_t kStartsTogether = 2;  // it begins when all blocks are placed
+
 struct Dispatch {
   std::uint32_t task;  // SlotRef
   std::uint16_t kernel;
   std::uint16_t part;  // place of the kernel in a mix
   std::uint32_t block;
-  std::uint32_t reserved;
+  std::uint32_t flags;
   std::uint64_t dispatch_ticks;
 };
 static_assert(sizeof(Dispatch) == 24);
 
 struct alignas(128) Mailbox {
-  // Writer: scheduler.
+  // Writer: scheduler. The worker polls this line.
   DeviceWord<std::uint64_t> dispatched;  // tokens given
   DeviceWord<std::uint32_t> leave;       // 1: there will be no more
   std::uint32_t reserved;
-  std::uint64_t handled;  // scheduler only: finished tokens it has seen
   // Writer: worker.
   alignas(64) DeviceWord<std::uint64_t> finished;
   Doorbell doorbell;  // the worker sleeps here
+  // Scheduler only.
+  alignas(64) std::uint64_t handled;  // finished tokens it has seen
 };
 static_assert(sizeof(Mailbox) == 256);
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks that may run, first come first served, for any number of pushers and takers. A cell's turn
-// says whose it is: 2 × lap for the pusher, 2 × lap + 1 for the taker; zero is empty. There are as
-// many cells as tasks can be live, so a push never finds it full.
+// Tasks that may run, first come first served, for any number of pushers and takers. The first one
+// is looked at before it is taken, and a task of several blocks is taken block by block: it stays
+// the first one until its last block is taken. A cell's turn says whose it is: 2 × lap for the
+// pusher, 2 × lap + 1 for the takers; zero is empty. There are as many cells as tasks can be live,
+// so a push never finds it full.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +14,29 @@
 namespace tidemark {
 
 struct ReadyCell {
-  DeviceWord<std::uint32_t> turn;
-  std::uint32_t task;  // SlotRef
+  DeviceWord<std::uint64_t> turn;  // in the lower half; above it the blocks that are left
+  DeviceWord<std::uint32_t> task;  // SlotRef
+  DeviceWord<std::uint32_t> needs;
 };
+static_assert(sizeof(ReadyCell) == 16);
 
 struct alignas(64) ReadyQueueWords {
   DeviceWord<std::uint64_t> pushed;
   alignas(64) DeviceWord<std::uint64_t> taken;
+};
+
+// A task that waits, and what whoever takes it must know before.
+struct ReadyTask {
+  std::uint32_t task = 0;  // SlotRef
+  std::uint32_t blocks = 1;
+  std::uint32_t parts = 0;  // bit p: it has a kernel for core p of a cluster
+  bool together = false;    // its blocks must run at the same time
+};
+
+// The first task of a queue, as it was when it was looked at.
+struct ReadyHead {
+  std::uint64_t position = 0;
+  ReadyTask ready;  // with the blocks that are left
 };
 
 class ReadyQueue {
@@ -28,7 +46,7 @@ class ReadyQueue {
 
   // Once `stopped` says that the run is ending, it may return without the task in the queue.
   template <DeviceEnv Env, class Stopped>
-  TM_DEVICE void push(std::uint32_t task, const Stopped& stopped) {
+  TM_DEVICE void push(const ReadyTask& ready, const Stopped& stopped) {
     const std::uint64_t position = words_->pushed.add_acq_rel(1);  // alone: only a number
     ReadyCell& cell = cells_[position & mask_];
     // The cell was emptied a lap ago; its taker may be between its claim and its last store.
@@ -37,39 +55,78 @@ class ReadyQueue {
       if (stopped()) return;
       Env::pause(round);
     }
-    cell.task = task;
-    cell.turn.store_release(turn_of(position) + 1);  // [task ready]
+    cell.task.store_relaxed(ready.task);
+    cell.needs.store_relaxed(ready.parts | (ready.together ? kTogetherBit : 0));
+    // [task ready]
+    cell.turn.store_release(std::uint64_t{ready.blocks} << 32 | (turn_of(position) + 1));
+  }
+  template <DeviceEnv Env, class Stopped>
+  TM_DEVICE void push(std::uint32_t task, const Stopped& stopped) {
+    push<Env>(ReadyTask{.task = task}, stopped);
   }
 
-  TM_DEVICE bool take(std::uint32_t& task) {
-    std::uint64_t position = words_->taken.load_relaxed();
-    for (;;) {
-      ReadyCell& cell = cells_[position & mask_];
-      const std::uint32_t turn = cell.turn.load_acquire();  // pairs with [task ready]
-      if (turn != turn_of(position) + 1) {
-        const std::uint64_t now = words_->taken.load_relaxed();
-        if (now == position) return false;
-        position = now;
-        continue;
+  // False: there is none.
+  TM_DEVICE bool peek(ReadyHead& head) const {
+    for (std::uint64_t position = words_->taken.load_relaxed();;) {
+      const ReadyCell& cell = cells_[position & mask_];
+      // pairs with [task ready] and [block taken]
+      const std::uint64_t turn = cell.turn.load_acquire();
+      if (static_cast<std::uint32_t>(turn) == turn_of(position) + 1) {
+        // If it is not the first one any more, these are of another one, and a take fails.
+        const std::uint32_t needs = cell.needs.load_relaxed();
+        head = {.position = position,
+                .ready = {.task = cell.task.load_relaxed(),
+                          .blocks = static_cast<std::uint32_t>(turn >> 32),
+                          .parts = needs & ~kTogetherBit,
+                          .together = (needs & kTogetherBit) != 0}};
+        return true;
       }
-      // alone: it only decides who takes
-      if (!words_->taken.replace_acq_rel(position, position + 1)) continue;
-      task = cell.task;
-      cell.turn.store_release(turn_of(position) + 2);  // [cell emptied]
-      return true;
+      const std::uint64_t now = words_->taken.load_relaxed();
+      if (now == position) return false;
+      position = now;
     }
   }
 
+  // One block of the task that was looked at: the one with `head.ready.blocks` left. False:
+  // somebody else took it.
+  TM_DEVICE bool take(const ReadyHead& head) {
+    ReadyCell& cell = cells_[head.position & mask_];
+    const std::uint32_t turn = turn_of(head.position) + 1;
+    if (head.ready.blocks > 1) {
+      std::uint64_t seen = std::uint64_t{head.ready.blocks} << 32 | turn;
+      return cell.turn.replace_acq_rel(seen, seen - (std::uint64_t{1} << 32));  // [block taken]
+    }
+    std::uint64_t position = head.position;
+    // alone: it only decides who takes
+    if (!words_->taken.replace_acq_rel(position, position + 1)) return false;
+    cell.turn.store_release(std::uint32_t{turn + 1});  // [cell emptied]
+    return true;
+  }
+  // Of tasks of one block.
+  TM_DEVICE bool take(std::uint32_t& task) {
+    for (ReadyHead head; peek(head);)
+      if (take(head)) {
+        task = head.ready.task;
+        return true;
+      }
+    return false;
+  }
+
   TM_DEVICE bool empty() const { return count() == 0; }
-  // A moment's figure.
+  // A moment's figure. A task counts until its last block is taken.
   TM_DEVICE std::uint64_t count() const {
     // alone: two figures, and `pushed` is read later, so that it is not behind `taken`
     const std::uint64_t taken = words_->taken.load_acquire();
     const std::uint64_t pushed = words_->pushed.load_acquire();  // alone: as above
     return pushed > taken ? pushed - taken : 0;
   }
+  // Tasks so far.
+  TM_DEVICE std::uint64_t pushed() const { return words_->pushed.load_relaxed(); }
+  TM_DEVICE std::uint64_t taken() const { return words_->taken.load_relaxed(); }
 
  private:
+  static constexpr std::uint32_t kTogetherBit = 1u << 31;
+
   TM_DEVICE std::uint32_t turn_of(std::uint64_t position) const {
     return static_cast<std::uint32_t>(position / (mask_ + 1) * 2);
   }

@@ -8,10 +8,11 @@
 #include "tidemark/record/recorder.h"
 #include "tidemark/runtime/error_latch.h"
 #include "tidemark/runtime/units/completion.h"
+#include "tidemark/runtime/units/own_cores.h"
 #include "tidemark/runtime/units/scheduler_watchdog.h"
+#include "tidemark/runtime/units/turns.h"
 #include "tidemark/runtime/units/unit_line.h"
 #include "tidemark/runtime/units/unit_recorder.h"
-#include "tidemark/schema/cluster_range.h"
 #include "tidemark/schema/phase_span.h"
 #include "tidemark/schema/task_span.h"
 
@@ -27,8 +28,9 @@ class Scheduler {
         line_(status, memory.config().units().scheduler(index)),
         bell_(memory.scheduler_bell(index)),
         index_(index),
-        clusters_(clusters_of(memory.config(), index)),
         depth_(memory.config().mailbox_depth),
+        turns_(memory_),
+        cores_(memory_, index),
         watchdog_(memory, status, index),
         finishes_(recorder_of<Recorder<TaskSpan, Env>>(
             region, memory.config().lanes().finishes(index), line_.recorder())),
@@ -103,10 +105,7 @@ class Scheduler {
   }
   TM_DEVICE bool must_stall() const {
     const std::uint32_t after = memory_.config().stall_scheduler_after;
-    if (after == 0 || index_ != 0 || completed_ < after) return false;
-    for (std::uint32_t core = first_core(); core < last_core(); ++core)
-      if (load(core) > 0) return true;
-    return false;
+    return after != 0 && index_ == 0 && completed_ >= after && cores_.any_busy();
   }
 
   TM_DEVICE bool all_done() const {
@@ -116,34 +115,22 @@ class Scheduler {
            control.completed.load_acquire() == control.submitted.load_acquire();
   }
   TM_DEVICE bool has_work() const {
-    for (std::uint32_t core = first_core(); core < last_core(); ++core)
+    for (std::uint32_t core = cores_.first(); core < cores_.last(); ++core)
       if (memory_.mailbox(core).finished.load_acquire() != memory_.mailbox(core).handled)
         return true;  // pairs with [finished]
-    for (std::uint32_t shape = 0; shape < kTaskShapeCount; ++shape)
-      if (!memory_.ready(static_cast<TaskShape>(shape)).empty() && could_take(shape)) return true;
+    for (std::uint32_t shape = 0; shape < kTaskShapeCount; ++shape) {
+      const auto wanted = static_cast<TaskShape>(shape);
+      const ReadyQueue queue = memory_.ready(wanted);
+      ReadyHead head;
+      if (queue.peek(head) && place_for(wanted, queue, head) != kNone) return true;
+    }
     return false;
-  }
-  TM_DEVICE bool could_take(std::uint32_t shape) const {
-    const auto wanted = static_cast<TaskShape>(shape);
-    if (wanted == TaskShape::kDummy) return true;
-    const CoreType type = wanted == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
-    for (std::uint32_t core = first_core(); core < last_core(); ++core)
-      if (load(core) == 0 && (wanted == TaskShape::kMix || core_type(core) == type)) return true;
-    return false;
-  }
-
-  TM_DEVICE std::uint32_t first_core() const { return clusters_.first * kCoresPerCluster; }
-  TM_DEVICE std::uint32_t last_core() const { return clusters_.last * kCoresPerCluster; }
-  // Dispatches given and not seen finished.
-  TM_DEVICE std::uint32_t load(std::uint32_t core) const {
-    const Mailbox& mailbox = memory_.mailbox(core);
-    return static_cast<std::uint32_t>(mailbox.dispatched.load_relaxed() - mailbox.handled);
   }
 
   // Takes the answers of the cores. True: there were some.
   TM_DEVICE bool observe() {
     bool seen = false;
-    for (std::uint32_t core = first_core(); core < last_core(); ++core) {
+    for (std::uint32_t core = cores_.first(); core < cores_.last(); ++core) {
       Mailbox& mailbox = memory_.mailbox(core);
       const std::uint64_t finished = mailbox.finished.load_acquire();  // pairs with [finished]
       if (mailbox.handled == finished) continue;
@@ -153,9 +140,12 @@ class Scheduler {
         if (finishes_.enabled()) tell_finish(core, done, finish_ticks);
         ++handled_;
         // [part finished]; pairs with [part finished]: the last one sees what all parts wrote
-        if (memory_.slot({done.task}).parts_left.subtract_acq_rel(1) == 1) complete({done.task});
+        if ((done.flags & kOnlyPart) != 0 ||
+            memory_.slot({done.task}).parts_left.subtract_acq_rel(1) == 1)
+          end({done.task});
       }
     }
+    if (seen) count_ended();
     return seen;
   }
 
@@ -168,228 +158,200 @@ class Scheduler {
                      .core = static_cast<std::uint16_t>(core)});
   }
 
-  TM_DEVICE void complete(SlotRef ref) {
-    complete_task<Env>(memory_, ref);
-    line_.count(++completed_);
+  TM_DEVICE void end(SlotRef ref) {
+    end_task<Env>(memory_, ref);
+    ++ended_;
+  }
+  TM_DEVICE void count_ended() {
+    if (ended_ == 0) return;
+    count_completed(memory_, ended_);
+    completed_ += ended_;
+    ended_ = 0;
+    line_.count(completed_);
   }
 
   TM_DEVICE bool dispatch() {
+    bool given = end_dummies();
+    given |= dispatch_all(TaskShape::kMix);
+    given |= dispatch_singles(CoreType::kAic);
+    given |= dispatch_singles(CoreType::kAiv);
+    return given;
+  }
+  TM_DEVICE bool end_dummies() {
+    ReadyQueue queue = memory_.ready(TaskShape::kDummy);
+    bool any = false;
+    for (std::uint32_t task = 0; queue.take(task); any = true) {
+      ++pop_hit_;
+      end({task});
+    }
+    if (!any) ++pop_miss_;
+    count_ended();
+    return any;
+  }
+
+  TM_DEVICE bool dispatch_singles(CoreType type) {
+    const bool given = dispatch_all(type == CoreType::kAic ? TaskShape::kAic : TaskShape::kAiv);
+    const std::uint32_t bit = 1u << static_cast<std::uint32_t>(type);
+    const std::uint32_t full = cores_.any_idle(type) ? full_ & ~bit : full_ | bit;
+    if (full == full_) return given;
+    full_ = full;
+    memory_.full_types(index_).store_relaxed(full);
+    return given;
+  }
+  // No other scheduler has a core of the type that has nothing to do.
+  TM_DEVICE bool others_are_full(CoreType type) const {
+    const std::uint32_t bit = 1u << static_cast<std::uint32_t>(type);
+    for (std::uint32_t i = 0; i < memory_.config().scheduler_count; ++i)
+      if (i != index_ && (memory_.full_types(i).load_relaxed() & bit) == 0) return false;
+    return true;
+  }
+
+  // What is first in a queue, again and again, until there is nothing or no place for it.
+  TM_DEVICE bool dispatch_all(TaskShape shape) {
+    ReadyQueue queue = memory_.ready(shape);
     bool given = false;
-    std::uint32_t task = 0;
-    while (take(memory_.ready(TaskShape::kDummy), task)) {
-      complete({task});
+    for (ReadyHead head; queue.peek(head);) {
+      if (shape == TaskShape::kMix) hold_for(head);
+      const std::uint32_t place = place_for(shape, queue, head);
+      if (place == kNone) {
+        if (is_due(shape, head)) pass_on(shape, head);
+        return given;
+      }
+      if (!take(queue, shape, head)) continue;
+      if (shape == TaskShape::kMix)
+        give_mix(place, head.ready);
+      else
+        give_single(place, head.ready);
       given = true;
     }
-    given |= dispatch_mixes();
-    given |= dispatch_singles(TaskShape::kAic);
-    given |= dispatch_singles(TaskShape::kAiv);
+    if (shape == TaskShape::kMix) cores_.hold(0, 0);
+    ++pop_miss_;
     return given;
   }
 
-  TM_DEVICE bool take(ReadyQueue queue, std::uint32_t& task) {
-    const bool taken = queue.take(task);
-    ++(taken ? pop_hit_ : pop_miss_);
-    return taken;
+  // A block of the first task of a queue could be given if there was a core for it.
+  TM_DEVICE bool is_due(TaskShape shape, const ReadyHead& head) const {
+    return turns_.of(shape, head) != Turn::kLater;
   }
-
-  // A core waits behind its work only if there is much of it: otherwise another core, or another
-  // scheduler's, may be free sooner.
-  TM_DEVICE std::uint32_t allowed_load(std::uint64_t waiting, std::uint32_t cores) const {
-    const std::uint64_t allowed = 1 + waiting / (cores > 0 ? cores : 1);
+  // The core, or for a mix the cluster, that takes a block of the first task of a queue now.
+  TM_DEVICE std::uint32_t place_for(TaskShape shape, const ReadyQueue& queue,
+                                    const ReadyHead& head) const {
+    if (shape == TaskShape::kDummy) return 0;
+    const Turn turn = turns_.of(shape, head);
+    if (turn == Turn::kLater) return kNone;
+    if (shape == TaskShape::kMix) return cores_.free_cluster(head.ready.parts);
+    const CoreType type = shape == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
+    const std::uint32_t core = cores_.least_loaded(type, turn == Turn::kElsewhere);
+    if (core == kNone || cores_.load(core) == 0) return core;
+    if (head.ready.together || turn == Turn::kElsewhere) return kNone;
+    const std::uint64_t waiting = queue.count() + head.ready.blocks - 1;
+    return cores_.load(core) < allowed_load(type, waiting) && others_are_full(type) ? core : kNone;
+  }
+  // A core waits behind its work only if there is more to do than the device has cores, and none of
+  // them is idle: otherwise another one, which may be another scheduler's, is free sooner.
+  TM_DEVICE std::uint32_t allowed_load(CoreType type, std::uint64_t waiting) const {
+    const std::uint64_t others = waiting > 0 ? waiting - 1 : 0;
+    const std::uint64_t allowed = 1 + others / memory_.config().core_count(type);
     return allowed < depth_ ? static_cast<std::uint32_t>(allowed) : depth_;
   }
 
-  TM_DEVICE bool dispatch_singles(TaskShape shape) {
-    const CoreType type = shape == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
-    ReadyQueue queue = memory_.ready(shape);
-    const std::uint32_t cores = (clusters_.last - clusters_.first) * cores_in_cluster(type);
-    bool given = false;
-    for (;;) {
-      const std::uint64_t waiting = queue.count();
-      if (waiting == 0) {
-        ++pop_miss_;
-        return given;
-      }
-      const std::uint32_t core = least_loaded(type, allowed_load(waiting - 1, cores));
-      if (core == kNoCore) {
-        pass_on();
-        return given;
-      }
-      std::uint32_t task = 0;
-      if (!take(queue, task)) return given;
-      TaskSlot& slot = memory_.slot({task});
-      const std::uint16_t kernel = slot.kernels[type == CoreType::kAic ? 0 : 1];
-      if (slot.block_count == 1) {
-        give(core, task, kernel, 0, 0);
-        given = true;
-        continue;
-      }
-      const Given blocks = give_blocks(queue, {task}, type, kernel);
-      given |= blocks.some;
-      if (!blocks.all) return given;
+  // A mix whose turn has come keeps clusters free of what is younger: each scheduler some for one
+  // of many blocks, one of them a cluster for one of one.
+  TM_DEVICE void hold_for(const ReadyHead& mix) {
+    const bool alone = mix.ready.blocks == 1;
+    const bool holds = is_due(TaskShape::kMix, mix) &&
+                       (!alone || mix.position % memory_.config().scheduler_count == index_);
+    cores_.hold(mix.ready.parts, holds ? mix.ready.blocks : 0);
+  }
+
+  // A block of the first task; with it the right to collect cores, where its blocks start together.
+  TM_DEVICE bool take(ReadyQueue& queue, TaskShape shape, const ReadyHead& head) {
+    if (head.ready.together && !turns_.collect(shape, head.position)) return false;
+    const bool taken = queue.take(head);
+    ++(taken ? pop_hit_ : pop_miss_);
+    // The last one, or all of them were taken since the look.
+    const bool over = taken ? head.ready.blocks == 1 : queue.taken() != head.position;
+    if (head.ready.together && over) turns_.end_collecting(shape, head.position);
+    if (over && (head.ready.together || shape == TaskShape::kMix)) ring_others();
+    return taken;
+  }
+
+  TM_DEVICE void give_single(std::uint32_t core, const ReadyTask& ready) {
+    const TaskSlot& slot = memory_.slot({ready.task});
+    const std::uint32_t block_count = slot.block_count;
+    const std::uint32_t only = block_count == 1 ? kOnlyPart : 0;
+    ++given_;
+    cores_.give(core, {.task = ready.task,
+                       .kernel = slot.kernels[core_type(core) == CoreType::kAic ? 0 : 1],
+                       .part = 0,
+                       .block = block_count - ready.blocks,
+                       .flags = only | (ready.together ? kStartsTogether : 0),
+                       .dispatch_ticks = Env::now_ticks()});
+    if (ready.together) note_placed(ready, block_count);
+  }
+  // All kernels of a block at once: two mixes are in the same order in all mailboxes. Nothing of
+  // the slot is read once the last kernel of the last block is given: the task may be complete
+  // then.
+  TM_DEVICE void give_mix(std::uint32_t cluster, const ReadyTask& ready) {
+    const TaskSlot& slot = memory_.slot({ready.task});
+    const std::uint32_t block_count = slot.block_count;
+    const std::uint16_t kernels[kKernelsMax] = {slot.kernels[0], slot.kernels[1], slot.kernels[2]};
+    for (std::uint32_t part = 0; part < kKernelsMax; ++part) {
+      if (kernels[part] == kNoKernel) continue;
+      ++given_;
+      cores_.give(core_number(cluster, part), {.task = ready.task,
+                                               .kernel = kernels[part],
+                                               .part = static_cast<std::uint16_t>(part),
+                                               .block = block_count - ready.blocks,
+                                               .flags = ready.together ? kStartsTogether : 0,
+                                               .dispatch_ticks = Env::now_ticks()});
     }
+    if (ready.together) note_placed(ready, block_count);
+  }
+  // The cores with the other blocks wait for the last one.
+  TM_DEVICE void note_placed(const ReadyTask& ready, std::uint32_t block_count) {
+    // [block placed]; the task cannot be complete before this
+    if (memory_.slot({ready.task}).placed.add_acq_rel(1) + 1 < block_count) return;
+    for (std::uint32_t core = 0; core < memory_.config().core_count(); ++core)
+      memory_.mailbox(core).doorbell.template ring<Env>();
   }
 
   // There is more to do than this scheduler has cores for: the next one may be asleep beside some.
-  TM_DEVICE void pass_on() {
+  // Once for each task: whoever has no core for it either says so to the next.
+  TM_DEVICE void pass_on(TaskShape shape, const ReadyHead& head) {
     const std::uint32_t count = memory_.config().scheduler_count;
-    if (count > 1) memory_.scheduler_bell((index_ + 1) % count).template ring<Env>();
+    std::uint64_t& passed = passed_[static_cast<std::uint32_t>(shape)];
+    if (count == 1 || passed == head.position + 1) return;
+    passed = head.position + 1;
+    memory_.scheduler_bell((index_ + 1) % count).template ring<Env>();
   }
-
-  struct Given {
-    bool some = false, all = false;
-  };
-
-  // Blocks of one task, until they are all given or `find` knows no place. A task that has blocks
-  // left goes back into the queue, for whoever has a core next.
-  template <class Find, class GiveOne>
-  TM_DEVICE Given give_blocks(ReadyQueue& queue, SlotRef ref, const Find& find,
-                              const GiveOne& give_one) {
-    TaskSlot& slot = memory_.slot(ref);
-    const bool together = slot.sync_start != 0;
-    Given given;
-    if (together && !claim_sync(ref)) {
-      push_ready<Env>(memory_, queue, ref);
-      return given;
-    }
-    // Nothing of the slot is read once the last block is given: the task may be complete then.
-    const std::uint32_t block_count = slot.block_count;
-    // pairs with [blocks left]
-    for (std::uint32_t block = slot.next_block.load_acquire(); block < block_count; ++block) {
-      const std::uint32_t place = find();
-      if (place == kNoCore) {
-        slot.next_block.store_release(block);  // [blocks left]
-        push_ready<Env>(memory_, queue, ref);
-        return given;
-      }
-      if (together && block + 1 == block_count) leave_sync();
-      give_one(place, block);
-      given.some = true;
-    }
-    given.all = true;
-    return given;
-  }
-  TM_DEVICE Given give_blocks(ReadyQueue& queue, SlotRef ref, CoreType type, std::uint16_t kernel) {
-    return give_blocks(
-        queue, ref, [&] { return least_loaded(type, 1); },
-        [&](std::uint32_t core, std::uint32_t block) { give(core, ref.value, kernel, block, 0); });
-  }
-
-  // One task at a time may collect cores: two that each hold some would wait for ever.
-  TM_DEVICE bool claim_sync(SlotRef ref) {
-    std::uint32_t owner = 0;
-    return memory_.control().sync_owner.replace_acq_rel(owner, ref.value + 1) ||
-           owner == ref.value + 1;  // pairs with [cores collected]
-  }
-  // [cores collected]
-  TM_DEVICE void leave_sync() { memory_.control().sync_owner.store_release(0); }
-
-  TM_DEVICE bool dispatch_mixes() {
-    ReadyQueue queue = memory_.ready(TaskShape::kMix);
-    bool given = false;
-    std::uint32_t task = 0;
-    while (!queue.empty()) {
-      if (!any_free_cluster()) {
-        pass_on();
-        return given;
-      }
-      if (!take(queue, task)) return given;
-      const Given blocks = give_mix(queue, {task});
-      given |= blocks.some;
-      if (!blocks.all) return given;
-    }
-    return given;
-  }
-
-  TM_DEVICE bool any_free_cluster() const {
-    for (std::uint32_t core = first_core(); core < last_core(); ++core)
-      if (load(core) == 0) return true;
-    return false;
-  }
-
-  TM_DEVICE Given give_mix(ReadyQueue& queue, SlotRef ref) {
-    const TaskSlot& slot = memory_.slot(ref);
-    const std::uint16_t kernels[kKernelsMax] = {slot.kernels[0], slot.kernels[1], slot.kernels[2]};
-    return give_blocks(
-        queue, ref, [&] { return free_cluster(kernels); },
-        [&](std::uint32_t cluster, std::uint32_t block) {
-          // All kernels of a block at once: two mixes are in the same order in all mailboxes.
-          for (std::uint32_t part = 0; part < kKernelsMax; ++part)
-            if (kernels[part] != kNoKernel)
-              give(core_number(cluster, part), ref.value, kernels[part], block, part);
-        });
-  }
-
-  static constexpr std::uint32_t kNoCore = ~0u;
-  static constexpr std::uint32_t kLooksPerStop = 256;  // while there is always something to do
-
-  // The core of a type with the least to do, below the limit. Looks first at the one used last: it
-  // is awake.
-  TM_DEVICE std::uint32_t least_loaded(CoreType type, std::uint32_t limit) {
-    const std::uint32_t first = first_core(), count = last_core() - first;
-    std::uint32_t& last = type == CoreType::kAic ? last_aic_ : last_aiv_;
-    std::uint32_t best = kNoCore, best_load = limit;
-    for (std::uint32_t step = 0; step < count; ++step) {
-      std::uint32_t core = last + step;
-      if (core >= count) core -= count;
-      if (core_type(first + core) != type) continue;
-      const std::uint32_t now = load(first + core);
-      if (now >= best_load) continue;
-      best = core;
-      best_load = now;
-      if (now == 0) break;
-    }
-    if (best == kNoCore) return kNoCore;
-    last = best;
-    return first + best;
-  }
-
-  TM_DEVICE std::uint32_t free_cluster(const std::uint16_t* kernels) const {
-    for (std::uint32_t cluster = clusters_.first; cluster < clusters_.last; ++cluster) {
-      bool free = true;
-      for (std::uint32_t part = 0; part < kKernelsMax; ++part)
-        free = free && (kernels[part] == kNoKernel || load(core_number(cluster, part)) == 0);
-      if (free) return cluster;
-    }
-    return kNoCore;
-  }
-
-  TM_DEVICE void give(std::uint32_t core, std::uint32_t task, std::uint16_t kernel,
-                      std::uint32_t block, std::uint32_t part) {
-    ++given_;
-    Mailbox& mailbox = memory_.mailbox(core);
-    const std::uint64_t token = mailbox.dispatched.load_relaxed();
-    memory_.dispatch(core, token) = {.task = task,
-                                     .kernel = kernel,
-                                     .part = static_cast<std::uint16_t>(part),
-                                     .block = block,
-                                     .reserved = 0,
-                                     .dispatch_ticks = Env::now_ticks()};
-    mailbox.dispatched.store_release(token + 1);  // [dispatched]
-    mailbox.doorbell.template ring<Env>();
+  // What held others back is over.
+  TM_DEVICE void ring_others() {
+    for (std::uint32_t i = 0; i < memory_.config().scheduler_count; ++i)
+      if (i != index_) memory_.scheduler_bell(i).template ring<Env>();
   }
 
   TM_DEVICE void send_home() {
-    for (std::uint32_t core = first_core(); core < last_core(); ++core) {
-      memory_.mailbox(core).leave.store_release(1);  // [sent home]
-      memory_.mailbox(core).doorbell.template ring<Env>();
-    }
-    // Whoever sleeps must see the end too.
-    for (std::uint32_t i = 0; i < memory_.config().scheduler_count; ++i)
-      memory_.scheduler_bell(i).template ring<Env>();
+    cores_.send_home();
+    ring_others();  // whoever sleeps must see the end too
     memory_.control().orchestrator.template ring<Env>();
   }
+
+  static constexpr std::uint32_t kNone = OwnCores<Env>::kNone;
+  static constexpr std::uint32_t kLooksPerStop = 256;  // while there is always something to do
 
   RuntimeMemory memory_;
   ErrorLatch latch_;
   UnitLine line_;
   Doorbell& bell_;
   std::uint32_t index_;
-  ClusterRange clusters_;
   std::uint32_t depth_;
+  Turns turns_;
+  OwnCores<Env> cores_;
   SchedulerWatchdog<Env> watchdog_;
-  std::uint32_t last_aic_ = 0, last_aiv_ = 1;
-  std::uint64_t completed_ = 0, loop_ = 0;
+  std::uint32_t full_ = 0;                              // bit per core type: none of them is idle
+  std::uint64_t passed_[kTaskShapeCount] = {};          // positions, + 1
+  std::uint64_t completed_ = 0, ended_ = 0, loop_ = 0;  // ended: not counted yet
   std::uint32_t handled_ = 0, given_ = 0, pop_hit_ = 0, pop_miss_ = 0;  // since the last record
   Recorder<TaskSpan, Env> finishes_;
   Recorder<SchedulerPhase, Env> phases_;

@@ -40,7 +40,6 @@ class SchedulerWatchdog {
   }
 
  private:
-  static constexpr std::uint32_t kOthersMax = 16;
   static constexpr std::uint32_t kFreezesMax = 8;
 
   // Time in which nobody watched: it ended then, and was so much more than a step.
@@ -123,12 +122,12 @@ class SchedulerWatchdog {
       completed_ = completed;
       submitted_ = submitted;
       progress_ticks_ = watched_ticks;
-      for (std::uint32_t i = 0; i < others(); ++i) loops_[i] = loops_of(i);
+      for (std::uint32_t i = 0; i < scheduler_count(); ++i) seen()[i] = loops_of(i);
       return false;
     }
     if (watched_ticks - progress_ticks_ < limit_ticks_) return false;
-    for (std::uint32_t i = 0; i < others(); ++i)
-      if (i != index_ && loops_of(i) == loops_[i]) return false;
+    for (std::uint32_t i = 0; i < scheduler_count(); ++i)
+      if (i != index_ && loops_of(i) == seen()[i]) return false;
     bool ready = false;
     for (std::uint32_t shape = 0; shape < kTaskShapeCount; ++shape)
       ready = ready || !memory_.ready(static_cast<TaskShape>(shape)).empty();
@@ -136,10 +135,9 @@ class SchedulerWatchdog {
          memory_.config().units().scheduler(index_));
     return true;
   }
-  TM_DEVICE std::uint32_t others() const {
-    const std::uint32_t count = memory_.config().scheduler_count;
-    return count < kOthersMax ? count : kOthersMax;
-  }
+  TM_DEVICE std::uint32_t scheduler_count() const { return memory_.config().scheduler_count; }
+  // The rounds of all schedulers when there was progress last.
+  TM_DEVICE std::uint64_t* seen() const { return memory_.seen_of_peers(index_); }
   TM_DEVICE std::uint64_t loops_of(std::uint32_t scheduler) const {
     return line(memory_.config().units().scheduler(scheduler)).loops.load_relaxed();
   }
@@ -147,7 +145,10 @@ class SchedulerWatchdog {
     for (std::uint32_t core = 0; core < memory_.config().core_count(); ++core) {
       const Mailbox& mailbox = memory_.mailbox(core);
       // pairs with [finished] and [dispatched]
-      if (mailbox.finished.load_acquire() != mailbox.dispatched.load_acquire()) return true;
+      if (mailbox.finished.load_acquire() == mailbox.dispatched.load_acquire()) continue;
+      // Not while it waits for other blocks to be placed; pairs with [unit state].
+      if (line(memory_.config().units().core(core)).state.load_acquire() != UnitState::kWaiting)
+        return true;
     }
     return false;
   }
@@ -200,7 +201,6 @@ class SchedulerWatchdog {
   Freeze freezes_[kFreezesMax] = {};
   std::uint32_t freeze_count_ = 0;
   std::uint64_t completed_ = 0, submitted_ = 0, progress_ticks_ = 0;
-  std::uint64_t loops_[kOthersMax] = {};
 };
 
 }  // namespace tidemark

@@ -28,10 +28,10 @@ constexpr std::uint64_t kStep = kLimit / 32;  // how often it looks
 
 class SchedulerWatchdogTest : public testing::Test {
  protected:
-  SchedulerWatchdogTest() {
+  explicit SchedulerWatchdogTest(std::uint32_t schedulers = 2) {
     RuntimeConfig config;
-    config.scheduler_count = 2;
-    config.cluster_count = 2;
+    config.scheduler_count = schedulers;
+    config.cluster_count = schedulers;
     config.task_timeout_ticks = kLimit;
     config.task_timeout_ms = 1;
     for (auto& ring : config.rings) ring = {.task_window = 4, .dep_pool = 4, .heap_bytes = 1024};
@@ -68,9 +68,11 @@ class SchedulerWatchdogTest : public testing::Test {
   bool watch(std::uint64_t ticks) {
     for (const std::uint64_t until = HandClock::now + ticks; HandClock::now < until;) {
       HandClock::now += kStep;
-      // The other scheduler polls.
-      auto& loops = unit_lines(status())[layout_.config.units().scheduler(1)].loops;
-      loops.store_relaxed(loops.load_relaxed() + 1);
+      // The other schedulers poll.
+      for (std::uint32_t i = 1; i < layout_.config.scheduler_count; ++i) {
+        auto& loops = unit_lines(status())[layout_.config.units().scheduler(i)].loops;
+        if (i != stalled_) loops.store_relaxed(loops.load_relaxed() + 1);
+      }
       if (watchdog_->look()) return true;
     }
     return false;
@@ -79,6 +81,7 @@ class SchedulerWatchdogTest : public testing::Test {
   HangClass found() { return status()->error.hang_class.load_acquire(); }
 
   RuntimeLayout layout_;
+  std::uint32_t stalled_ = 0;  // the one that does not poll
   std::vector<Block> memory_, status_memory_;
   std::optional<SchedulerWatchdog<HandClock>> watchdog_;
 };
@@ -176,6 +179,15 @@ TEST_F(SchedulerWatchdogTest, AKernelThatBeginsUnderTheLookHasItsTime) {
   EXPECT_TRUE(watch(2 * kStep));
 }
 
+// A core whose block waits for others to be placed runs nothing, and nothing is charged to it.
+TEST_F(SchedulerWatchdogTest, ABlockThatWaitsForOthersIsNoKernelThatHangs) {
+  start_kernel(1);
+  core(1).state.store_release(UnitState::kWaiting);
+  status()->submitted.store_release(3);
+  EXPECT_TRUE(watch(2 * kLimit));
+  EXPECT_EQ(found(), HangClass::kDependencyDeadlock) << "nothing runs at all";
+}
+
 // An orchestration that waits for what the kernel writes speaks first.
 TEST_F(SchedulerWatchdogTest, AKernelThatIsWaitedForHasHalfAsMuchAgain) {
   start_kernel(1);
@@ -191,6 +203,22 @@ TEST_F(SchedulerWatchdogTest, ASchedulerThatDoesNotPollIsNotItsConcern) {
     HandClock::now += kStep;  // the other one counts no rounds
     ASSERT_FALSE(watchdog_->look()) << i;
   }
+}
+
+class ManySchedulersTest : public SchedulerWatchdogTest {
+ protected:
+  ManySchedulersTest() : SchedulerWatchdogTest(40) {}
+};
+
+// Whichever it is: it is the host's to name (session/host_watchdog_test.cpp), and nobody else is.
+TEST_F(ManySchedulersTest, NobodyIsBlamedForOneOfManyThatDoesNotPoll) {
+  status()->submitted.store_release(100);
+  for (stalled_ = 1; stalled_ < 40; ++stalled_) {
+    memory().control().completed.store_release(stalled_);  // there was progress; now there is none
+    ASSERT_FALSE(watch(3 * kLimit)) << stalled_;
+  }
+  stalled_ = 0;
+  EXPECT_TRUE(watch(3 * kLimit)) << "all of them poll";
 }
 
 TEST_F(SchedulerWatchdogTest, ReadyTasksThatNobodyTakesAreNamedSo) {

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// A core: takes dispatches from its mailbox in their order, runs the kernel, answers.
+// A core: takes dispatches from its mailbox in their order, runs the kernel, answers. The worker is
+// thread 0 of the core's block; where the block has more, they follow it (kernel_call.h).
 #pragma once
 
 #include <cstdint>
 
-#include "tidemark/record/recorder.h"
 #include "tidemark/runtime/dump/tensor_dumper.h"
-#include "tidemark/runtime/kernel_list.h"
+#include "tidemark/runtime/error_latch.h"
 #include "tidemark/runtime/runtime_memory.h"
+#include "tidemark/runtime/units/kernel_call.h"
 #include "tidemark/runtime/units/unit_line.h"
 #include "tidemark/runtime/units/unit_recorder.h"
 #include "tidemark/schema/task_span.h"
 
 namespace tidemark {
 
-template <class Kernels, UnitEnv Env, Block B, class Dumper = TensorDumper<Env>>
+template <class Kernels, UnitEnv Env, KernelBlock B, class Dumper = TensorDumper<Env>>
 class Worker {
  public:
   TM_DEVICE Worker(const RuntimeMemory& memory, RuntimeStatus* status, std::uint32_t core,
                    std::uint32_t scheduler, const RegionView* region = nullptr)
       : memory_(memory),
+        status_(status),
+        latch_(&memory.control(), status),
         mailbox_(memory.mailbox(core)),
         bell_(memory.scheduler_bell(scheduler)),
         line_(status, memory.config().units().core(core)),
@@ -44,39 +47,47 @@ class Worker {
         continue;
       }
       round = 0;
-      run_part(block, token);
+      if (!run_part(block, token)) break;
       mailbox_.finished.store_release(++token);  // [finished]
       line_.count(token);
       bell_.template ring<Env>();
       if (mailbox_.dispatched.load_relaxed() == token)
         line_.enter(UnitState::kIdle, Env::now_ticks());
     }
+    run_together<Kernels>(block, {});  // nothing any more: who follows leaves too
     spans_.close();
     dumper_.close();
     line_.leave(Env::now_ticks());
   }
 
  private:
-  TM_DEVICE void run_part(B& block, std::uint64_t token) {
+  // False: the run ended before it began.
+  TM_DEVICE bool run_part(B& block, std::uint64_t token) {
     const Dispatch dispatch = memory_.dispatch(core_, token);
     TaskSlot& slot = memory_.slot({dispatch.task});
+    if ((dispatch.flags & kStartsTogether) != 0 && !await_others(slot, dispatch)) return false;
     const std::uint64_t begin_ticks = spans_.enabled() ? Env::ordered_ticks() : Env::now_ticks();
     line_.take(slot.id.value, dispatch.kernel, dispatch.block,
                dumper_.enabled() ? UnitState::kCopying : UnitState::kBusy, begin_ticks);
-    TaskArgs args(memory_.base(), memory_.tensors(slot), slot.tensor_count, memory_.scalars(slot),
-                  slot.scalar_count);
+    KernelCall call{dispatch.kernel,
+                    {memory_.base(), memory_.tensors(slot), slot.tensor_count,
+                     memory_.scalars(slot), slot.scalar_count}};
+    TaskArgs& args = call.args;
     args.block = dispatch.block;
     args.block_count = slot.block_count;
     args.core = core_;
     args.task = slot.id;
+    args.share_slip(&slip_);
     std::uint64_t start_ticks = begin_ticks;
     if (dumper_.enabled()) {
       dumper_.before(slot);
       start_ticks = Env::now_ticks();
       line_.enter(UnitState::kBusy, start_ticks);
     }
-    Kernels::run(dispatch.kernel, block, args);
+    run_together<Kernels>(block, call);
+    if (slip_.load_relaxed() != 0) tell_slip(slot, dispatch.kernel);
     const std::uint64_t end_ticks = spans_.enabled() ? Env::now_ticks() : 0;
+    if (block.shared_overrun() != 0) tell_overrun(block.shared_overrun(), dispatch.kernel, slot);
     if (dumper_.enabled()) {
       line_.enter(UnitState::kCopying, Env::now_ticks());
       dumper_.after(slot);
@@ -88,15 +99,61 @@ class Worker {
                     .block = dispatch.block,
                     .kernel = dispatch.kernel,
                     .core = static_cast<std::uint16_t>(core_)});
+    return true;
+  }
+
+  // Blocks that start together begin, and their time does, when the last one has its core.
+  TM_DEVICE bool await_others(const TaskSlot& slot, const Dispatch& dispatch) {
+    // pairs with [block placed]
+    const auto all_placed = [&] { return slot.placed.load_acquire() == slot.block_count; };
+    const auto failed = [&] {
+      // pairs with [error latched]
+      return memory_.control().error.load_acquire() != ErrorCode::kNone;
+    };
+    if (all_placed()) return true;
+    line_.take(slot.id.value, dispatch.kernel, dispatch.block, UnitState::kWaiting,
+               Env::now_ticks());
+    for (std::uint32_t round = 0; !all_placed(); ++round) {
+      if (failed()) return false;
+      mailbox_.doorbell.template wait<Env>(round, [&] { return all_placed() || failed(); });
+    }
+    return true;
+  }
+
+  // The kernel asked for an argument that its task does not have.
+  TM_DEVICE TM_NOINLINE void tell_slip(const TaskSlot& slot, std::uint16_t kernel) {
+    refuse(
+        slot, kernel,
+        {.arg = slip_.load_relaxed() - 1,
+         .text = "the kernel takes an argument that the task has not, or has with another dtype"});
+    slip_.store_relaxed(0);
+  }
+  TM_DEVICE TM_NOINLINE void tell_overrun(std::uint64_t bytes, std::uint16_t kernel,
+                                          const TaskSlot& slot) {
+    refuse(slot, kernel,
+           {.capacity = Kernels::shared_bytes(kernel),
+            .requested = bytes,
+            .text = "more shared memory than its kInfo declares"});
+  }
+  TM_DEVICE void refuse(const TaskSlot& slot, std::uint16_t kernel, ErrorDetails details) {
+    details.code = ErrorCode::kInvalidArgs;
+    details.task_id = slot.id.value;
+    details.kernel = Kernels::name(kernel);
+    if (slot.submit_file < kSiteFilesMax)
+      details.submit = {status_->site_files[slot.submit_file], slot.submit_line};
+    latch_.latch(details);
   }
 
   RuntimeMemory memory_;
+  RuntimeStatus* status_;
+  ErrorLatch latch_;
   Mailbox& mailbox_;
   Doorbell& bell_;
   UnitLine line_;
   std::uint32_t core_;
   Recorder<TaskSpan, Env> spans_;
   Dumper dumper_;
+  DeviceWord<std::uint32_t> slip_{};  // argument that a kernel did not get, + 1
 };
 
 }  // namespace tidemark

@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "tidemark/device/sim/sim_units.h"
+#include "tidemark/device/sim/threaded_core.h"
 #include "tidemark/session/entry_data.h"
 #include "tidemark/session/workload_entry.h"
 
@@ -61,11 +61,11 @@ class SimMachine {
   // `stopped`: the host wants the end.
   template <class Stopped>
   ResultCheck run(const Stopped& stopped) {
-    if (layout_.config.build == BuildKind::kHostBuild)
-      orchestrate_here<Workload>(memory(), status_, watch_);
-    run_sim_units<Workload>(memory(), status_, watch_, stopped);
-    copy_buffers(false);
-    return Workload::check(setup_, data_);
+    return run_on(&run_sim_core<Kernels, SimEnv>, stopped);
+  }
+  // With as many threads in a block as the configuration says.
+  ResultCheck run_threaded() {
+    return run_on(&run_threaded_core<Kernels, SimEnv>, [] { return false; });
   }
 
   [[nodiscard]] RuntimeMemory memory() const { return {base_, layout_}; }
@@ -82,12 +82,23 @@ class SimMachine {
       if (ring.head.load_relaxed() != ring.tail.load_relaxed() ||
           ring.heap_head.load_relaxed() != ring.heap_tail.load_relaxed() ||
           ring.dep_head.load_relaxed() != ring.dep_tail.load_relaxed() ||
-          ring.fanin_head.load_relaxed() != ring.fanin_tail.load_relaxed())
+          ring.fanin_head.load_relaxed() != ring.fanin_tail.load_relaxed() ||
+          ring.args_head.load_relaxed() != ring.args_tail.load_relaxed())
         return false;
     return status_->map_entries.load_relaxed() == 0;
   }
 
  private:
+  using Kernels = typename Workload::Kernels;
+
+  template <class Stopped>
+  ResultCheck run_on(SimCore core, const Stopped& stopped) {
+    if (layout_.config.build == BuildKind::kHostBuild)
+      orchestrate_here<Workload>(memory(), status_, watch_);
+    run_sim_units<Workload>(memory(), status_, watch_, stopped, nullptr, core);
+    copy_buffers(false);
+    return Workload::check(setup_, data_);
+  }
   void copy_buffers(bool in) {
     const EntryArgs args = data_.args(layout_.entry_offset);
     auto* base = static_cast<std::byte*>(base_);

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// A view in the form in which it is compared: its byte range, and where it is a box of a row-major
+// buffer, the first and the last coordinates. Made once per submit; comparing takes no division.
+//
+//   rows, low, high   63 ... │ dimension 0 │ dimension 1 │ ... │ last dimension │ ... 0
+//
+// Every dimension but the first has as many bits as its row size needs. Two boxes with the same
+// `form` and `rows` are of one buffer seen in one way: their coordinates can be compared.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "tidemark/runtime/tensor/tensor_view.h"
+
+namespace tidemark {
+
+// The bits that a number needs; 0 needs none.
+TM_DEVICE constexpr std::uint32_t bits_of(std::uint64_t number) {
+  std::uint32_t bits = 0;
+  for (std::uint32_t step = 32; step > 0; step /= 2) {
+    if (number >> step == 0) continue;
+    number >>= step;
+    bits += step;
+  }
+  return bits + static_cast<std::uint32_t>(number);
+}
+TM_DEVICE constexpr std::uint64_t low_bits(std::uint32_t count) {
+  return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+}
+// A division of 64 bits is slow on a GPU, and most strides are powers of two.
+TM_DEVICE constexpr std::uint64_t divided(std::uint64_t number, std::uint64_t by) {
+  if ((by & (by - 1)) == 0) return number >> (bits_of(by) - 1);
+  if ((number | by) >> 32 == 0)
+    return static_cast<std::uint32_t>(number) / static_cast<std::uint32_t>(by);
+  return number / by;
+}
+
+// How a buffer is seen: rank, element size and the widths of all dimensions but the first.
+//   31 ... 8: four widths of 6 bits │ 4 3: log2 of the element's bytes │ 2 1 0: rank
+// 0: as a row of bytes, one dimension of 64 bits.
+struct ViewForm {
+  std::uint32_t value;
+
+  TM_DEVICE constexpr bool is_box() const { return value != 0; }
+  TM_DEVICE constexpr std::uint32_t rank() const { return is_box() ? value & 7 : 1; }
+  TM_DEVICE constexpr std::uint32_t size_log2() const { return value >> 3 & 3; }
+  // Of a dimension but the first.
+  TM_DEVICE constexpr std::uint32_t width(std::uint32_t dim) const {
+    return value >> (8 + 6 * (dim - 1)) & 63;
+  }
+};
+
+struct CanonicalView {
+  std::uint64_t buffer;
+  std::uint64_t begin, end;  // bytes from the start of the buffer; equal: an empty view
+  std::uint64_t rows;        // the size of each row, less one
+  std::uint64_t low, high;   // first and last coordinates; of no box: first and last byte
+  ViewForm form;
+  std::uint8_t contiguous;  // it has every byte of its range
+  std::uint8_t reserved[3];
+
+  TM_DEVICE constexpr bool empty() const { return begin == end; }
+  TM_DEVICE constexpr bool same_form(const CanonicalView& other) const {
+    return form.value == other.form.value && rows == other.rows;
+  }
+};
+static_assert(sizeof(CanonicalView) == 56 && std::is_trivial_v<CanonicalView>);
+
+namespace canonical_detail {
+
+// Where a view begins in each dimension of the row-major buffer that its strides describe, and how
+// long the rows of that buffer are. False if they describe none, or if the view runs over the end
+// of a row.
+TM_DEVICE constexpr bool find_starts(const TensorView& view, std::uint64_t* starts,
+                                     std::uint64_t* rows) {
+  const std::uint32_t rank = view.shape.rank;
+  if (view.stride[rank - 1] != 1) return false;
+  std::uint64_t rest = view.offset;
+  for (std::uint32_t i = 0; i < rank; ++i) {
+    const std::uint64_t stride = view.stride[i];
+    if (stride == 0) return false;
+    starts[i] = divided(rest, stride);
+    rest -= starts[i] * stride;
+    if (i == 0) continue;
+    rows[i] = divided(view.stride[i - 1], stride);
+    if (rows[i] * stride != view.stride[i - 1]) return false;
+    if (starts[i] + view.shape.extent[i] > rows[i]) return false;
+  }
+  return true;
+}
+
+// False: the coordinates need more than 64 bits, as no buffer of less than 2^59 elements does.
+TM_DEVICE constexpr bool pack_box(const TensorView& view, CanonicalView& made) {
+  std::uint64_t starts[kRankMax] = {}, rows[kRankMax] = {};
+  const std::uint32_t rank = view.shape.rank;
+  if (rank < 2 || !find_starts(view, starts, rows)) return false;
+  std::uint64_t packed = 0, low = 0, high = 0;
+  std::uint32_t shift = 0, form = rank | (bits_of(dtype_bytes(view.dtype)) - 1) << 3;
+  for (std::uint32_t i = rank - 1; i > 0; --i) {
+    const std::uint32_t width = bits_of(rows[i] - 1);
+    if (shift + width > 63) return false;
+    packed |= (rows[i] - 1) << shift;
+    low |= starts[i] << shift;
+    high |= (starts[i] + view.shape.extent[i] - 1) << shift;
+    form |= width << (8 + 6 * (i - 1));
+    shift += width;
+  }
+  const std::uint64_t last = starts[0] + view.shape.extent[0] - 1;
+  if (last > ~std::uint64_t{0} >> shift) return false;
+  made.rows = packed;
+  made.low = low | starts[0] << shift;
+  made.high = high | last << shift;
+  made.form = {form};
+  return true;
+}
+
+}  // namespace canonical_detail
+
+TM_DEVICE constexpr CanonicalView canonical_of(const TensorView& view) {
+  const std::uint64_t size = dtype_bytes(view.dtype);
+  const bool empty = view.element_count() == 0;
+  CanonicalView made{.buffer = view.buffer,
+                     .begin = view.offset * size,
+                     .end = view.end_element() * size,
+                     .rows = 0,
+                     .low = view.offset * size,
+                     .high = view.offset * size,
+                     .form = {0},
+                     .contiguous = static_cast<std::uint8_t>(view.is_contiguous() ? 1 : 0),
+                     .reserved = {}};
+  if (!empty) {
+    made.high = made.end - 1;
+    canonical_detail::pack_box(view, made);
+  }
+  return made;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cores of one scheduler: how much each has to do, where the next task goes, and which ones are
+// held for a mix.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/runtime/runtime_memory.h"
+#include "tidemark/runtime/units/unit_env.h"
+#include "tidemark/schema/cluster_range.h"
+
+namespace tidemark {
+
+template <UnitEnv Env>
+class OwnCores {
+ public:
+  static constexpr std::uint32_t kNone = ~0u;
+
+  TM_DEVICE OwnCores(const RuntimeMemory& memory, std::uint32_t index)
+      : memory_(&memory), clusters_(clusters_of(memory.config(), index)) {}
+
+  TM_DEVICE std::uint32_t first() const { return clusters_.first * kCoresPerCluster; }
+  TM_DEVICE std::uint32_t last() const { return clusters_.last * kCoresPerCluster; }
+
+  // Dispatches given and not seen finished.
+  TM_DEVICE std::uint32_t load(std::uint32_t core) const {
+    const Mailbox& mailbox = memory_->mailbox(core);
+    return static_cast<std::uint32_t>(mailbox.dispatched.load_relaxed() - mailbox.handled);
+  }
+  TM_DEVICE bool any_busy() const {
+    for (std::uint32_t core = first(); core < last(); ++core)
+      if (load(core) > 0) return true;
+    return false;
+  }
+
+  TM_DEVICE bool any_idle(CoreType type) const {
+    const std::uint32_t core = least_loaded(type, false);
+    return core != kNone && load(core) == 0;
+  }
+
+  // The core of a type with the least to do. Looks first at the one used last: it is awake.
+  TM_DEVICE std::uint32_t least_loaded(CoreType type, bool not_held) const {
+    const std::uint32_t count = last() - first();
+    const std::uint32_t from = type == CoreType::kAic ? last_aic_ : last_aiv_;
+    std::uint32_t best = kNone, best_load = kNone;
+    for (std::uint32_t step = 0; step < count && best_load > 0; ++step) {
+      std::uint32_t core = from + step;
+      if (core >= count) core -= count;
+      if (core_type(first() + core) != type) continue;
+      if (not_held && is_held(clusters_.first + core / kCoresPerCluster)) continue;
+      const std::uint32_t now = load(first() + core);
+      if (now >= best_load) continue;
+      best = core;
+      best_load = now;
+    }
+    return best == kNone ? kNone : first() + best;
+  }
+
+  // A cluster whose cores for these parts have nothing to do.
+  TM_DEVICE std::uint32_t free_cluster(std::uint32_t parts) const {
+    for (std::uint32_t cluster = clusters_.first; cluster < clusters_.last; ++cluster)
+      if (load_of(cluster, parts) == 0) return cluster;
+    return kNone;
+  }
+
+  // So many clusters are not refilled by what is younger, beginning with the one that has the least
+  // to do.
+  TM_DEVICE void hold(std::uint32_t parts, std::uint32_t count) {
+    const std::uint32_t own = clusters_.last - clusters_.first;
+    if (count > own) count = own;
+    if (held_count_ == 0 && count > 0)
+      for (std::uint32_t cluster = clusters_.first, least = kNone; cluster < clusters_.last;
+           ++cluster) {
+        const std::uint32_t now = load_of(cluster, parts);
+        if (now >= least) continue;
+        least = now;
+        held_first_ = cluster;
+      }
+    held_count_ = count;
+  }
+
+  TM_DEVICE void give(std::uint32_t core, const Dispatch& dispatch) {
+    (core_type(core) == CoreType::kAic ? last_aic_ : last_aiv_) = core - first();
+    Mailbox& mailbox = memory_->mailbox(core);
+    const std::uint64_t token = mailbox.dispatched.load_relaxed();
+    memory_->dispatch(core, token) = dispatch;
+    mailbox.dispatched.store_release(token + 1);  // [dispatched]
+    mailbox.doorbell.template ring<Env>();
+  }
+
+  TM_DEVICE void send_home() {
+    for (std::uint32_t core = first(); core < last(); ++core) {
+      memory_->mailbox(core).leave.store_release(1);  // [sent home]
+      memory_->mailbox(core).doorbell.template ring<Env>();
+    }
+  }
+
+ private:
+  TM_DEVICE bool is_held(std::uint32_t cluster) const {
+    const std::uint32_t own = clusters_.last - clusters_.first;
+    const std::uint32_t step =
+        cluster >= held_first_ ? cluster - held_first_ : cluster + own - held_first_;
+    return step < held_count_;
+  }
+  TM_DEVICE std::uint32_t load_of(std::uint32_t cluster, std::uint32_t parts) const {
+    std::uint32_t sum = 0;
+    for (std::uint32_t part = 0; part < kCoresPerCluster; ++part)
+      if ((parts >> part & 1) != 0) sum += load(core_number(cluster, part));
+    return sum;
+  }
+
+  const RuntimeMemory* memory_;
+  ClusterRange clusters_;
+  std::uint32_t last_aic_ = 0, last_aiv_ = 1;
+  std::uint32_t held_first_ = 0, held_count_ = 0;
+};
+
+}  // namespace tidemark
