@@ -44,7 +44,7 @@ struct BenchOptions {
 
 struct RuntimeBenchOptions {
   std::string platform{default_platform().name};
-  std::string graph = "all";  // all: by the shape of the graph; tiles: by live writers of a buffer
+  std::string graph = "all";  // all, or a bench of its own: tiles, cores
   std::uint32_t rounds = 5;
   std::uint64_t tasks = 100'000;  // of a graph; independent ones also a tenth and ten times
   bool json = false;

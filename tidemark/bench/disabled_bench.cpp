@@ -46,7 +46,7 @@ __attribute__((noinline)) std::uint64_t loop_without_probe(std::uint64_t iterati
 
 // A core compiled without the dump.
 struct NoDumper {
-  NoDumper(const RuntimeMemory&, const RegionView*, std::uint32_t, RecorderLine*) {}
+  NoDumper(const RuntimeMemory&, const RegionView*, std::uint32_t, RecorderCosts*) {}
   static constexpr bool enabled() { return false; }
   static void before(TaskSlot&) {}
   static void after(TaskSlot&) {}

@@ -6,6 +6,7 @@
 
 #include "tidemark/base/human_text.h"
 #include "tidemark/bench/bench_memory.h"
+#include "tidemark/bench/cores_bench.h"
 #include "tidemark/bench/rounds.h"
 #include "tidemark/bench/runtime_graphs.h"
 #include "tidemark/bench/tbb_graph.h"
@@ -131,6 +132,7 @@ Expected<int> bench_runtime(const RuntimeBenchOptions& options, const BenchOutpu
   if (platform == nullptr || platform->device != DeviceKind::kSimulated)
     return failure(ErrorKind::kUsage, "--platform {}: a simulated one", options.platform);
   if (options.graph == "tiles") return bench_tiles(options, out);
+  if (options.graph == "cores") return bench_cores(options, out);
   std::vector<GraphRequest> graphs;
   for (const std::uint64_t tasks : {options.tasks / 10, options.tasks, options.tasks * 10})
     graphs.push_back({GraphShape::kIndependent, true, tasks});
