@@ -62,7 +62,9 @@ class NotingWatch : public NoWatch {
     notes_.model.took(resource, ring, taken);
     recording_.took(resource, ring, used, taken);
   }
+  void writers_evicted() { recording_.writers_evicted(); }
   EventRecorder<SimEnv>& recorder() { return recording_.recorder(); }
+  void tell_waits_to(RecorderCosts* costs) { recording_.tell_waits_to(costs); }
 
  private:
   RecordingWatch<SimEnv> recording_;

@@ -40,7 +40,6 @@ __global__ void run_units(void* base, const __grid_constant__ RuntimeLayout layo
     Worker<typename Workload::Kernels, CudaUnitEnv, Block>(
         memory, status, core, scheduler_of(layout.config, core / kCoresPerCluster), &region)
         .run(block);
-    block.recorder().close();
   }
 }
 

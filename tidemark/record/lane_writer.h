@@ -9,6 +9,7 @@
 #include "tidemark/base/check.h"
 #include "tidemark/base/fault_point.h"
 #include "tidemark/record/device_env.h"
+#include "tidemark/record/recorder_costs.h"
 #include "tidemark/schema/stamp.h"
 #include "tidemark/transport/region.h"
 
@@ -50,7 +51,7 @@ class LaneWriter {
 
   TM_DEVICE TM_INLINE bool enabled() const { return cursor_ != nullptr; }
   // Where the unit shows its watchdogs that it waits for the recorder.
-  TM_DEVICE void tell_waits_to(RecorderLine* line) { line_ = line; }
+  TM_DEVICE void tell_waits_to(RecorderCosts* costs) { costs_ = costs; }
   TM_DEVICE const LanePlan& plan() const { return region_->lane(lane_).plan; }
   TM_DEVICE const RegionView& region() const { return *region_; }
   // Numbers given so far, accepted or not.
@@ -201,10 +202,7 @@ class LaneWriter {
     const std::uint64_t begin_ticks = Env::now_ticks();
     Patience patience{.looked_ticks = begin_ticks};
     words().waiting.store_relaxed(1);
-    if (line_ != nullptr) {
-      line_->waiting_since_ticks.store_relaxed(begin_ticks);
-      line_->waiting.store_release(1);  // [wait begun]
-    }
+    if (costs_ != nullptr) costs_->wait_begins(begin_ticks);
     PageIndex page = try_acquire();
     // Where the ring is near, the lane looks at it often and over the link just as seldom.
     const bool near = region_->rings_are_near();
@@ -219,10 +217,7 @@ class LaneWriter {
     stall_total_ += waited_ticks;
     words().stall_ticks.store_relaxed(stall_total_);
     words().waiting.store_relaxed(0);
-    if (line_ != nullptr) {
-      line_->waited_ticks.store_relaxed(line_->waited_ticks.load_own() + waited_ticks);
-      line_->waiting.store_release(0);  // [wait ended]
-    }
+    if (costs_ != nullptr) costs_->wait_ended(waited_ticks);
     return page;
   }
 
@@ -330,7 +325,7 @@ class LaneWriter {
     words().opened_pages.store_relaxed(opened_pages_);
     words().open_page_index.store_after_fence(page);  // [open page named]
     if (gap_dropped_ != 0) words().tail_dropped.store_relaxed(0);
-    if (line_ != nullptr) line_->pages.store_relaxed(line_->pages.load_own() + 1);
+    if (costs_ != nullptr) costs_->page_opened();
     gap_dropped_ = stall_pending_ = 0;
     frames_ended_ = 0;
     watch_age();
@@ -358,7 +353,7 @@ class LaneWriter {
   }();
 
   const RegionView* region_ = nullptr;
-  RecorderLine* line_ = nullptr;
+  RecorderCosts* costs_ = nullptr;
   std::uint64_t run_id_ = 0;
   std::uint64_t drain_timeout_ticks_ = 0;
   std::uint32_t drain_threads_ = 0;

@@ -24,8 +24,7 @@ void run_on_sim(DeviceContext& context) {
   const RuntimeLayout layout = lay_out(config);
   const RuntimeMemory memory(context.memory(), layout);
   const RegionView* region = config.streams.any() ? &context.region() : nullptr;
-  RecordingWatch<Env> watch(config.build == BuildKind::kHostBuild ? nullptr : region, config,
-                            &unit_lines(context.status())->recorder);
+  RecordingWatch<Env> watch(config.build == BuildKind::kHostBuild ? nullptr : region, config);
   using Kernels = typename W::Kernels;
   run_sim_units<W, Env>(
       memory, context.status(), watch, [&] { return context.stop_requested(); }, region,

@@ -51,8 +51,8 @@ class BasicSimBlock : public SoloBlock {
   static constexpr std::uint32_t kWarpThreads = 1;
 
   BasicSimBlock() = default;
-  BasicSimBlock(const RegionView* region, std::uint32_t lane, RecorderLine* line = nullptr)
-      : events_(recorder_of<EventRecorder<Env>>(region, lane, line)) {}
+  BasicSimBlock(const RegionView* region, std::uint32_t lane)
+      : events_(recorder_of<EventRecorder<Env>>(region, lane)) {}
 
   static constexpr std::uint32_t warp() { return 0; }
   static constexpr std::uint32_t lane() { return 0; }

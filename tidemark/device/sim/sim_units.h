@@ -45,15 +45,13 @@ void run_worker(const RuntimeMemory& memory, RuntimeStatus* status, const Region
   Worker<Kernels, Env, B>(memory, status, core,
                           scheduler_of(memory.config(), core / kCoresPerCluster), region)
       .run(block);
-  block.recorder().close();
 }
 
 // … on one thread.
 template <class Kernels, UnitEnv Env>
 void run_sim_core(const RuntimeMemory& memory, RuntimeStatus* status, const RegionView* region,
                   std::uint32_t core) {
-  BasicSimBlock<Env> block(region, memory.config().lanes().events(core),
-                           &unit_lines(status)[memory.config().units().core(core)].recorder);
+  BasicSimBlock<Env> block(region, memory.config().lanes().events(core));
   run_worker<Kernels, Env>(memory, status, region, core, block);
 }
 

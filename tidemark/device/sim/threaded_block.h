@@ -74,9 +74,8 @@ class ThreadedSimBlock {
 
   ThreadedSimBlock(BlockTeam& team, std::uint32_t thread) : team_(team), thread_(thread) {}
   // Thread 0 has the lane.
-  ThreadedSimBlock(BlockTeam& team, const RegionView* region, std::uint32_t lane,
-                   RecorderLine* line)
-      : team_(team), thread_(0), events_(recorder_of<EventRecorder<Env>>(region, lane, line)) {}
+  ThreadedSimBlock(BlockTeam& team, const RegionView* region, std::uint32_t lane)
+      : team_(team), thread_(0), events_(recorder_of<EventRecorder<Env>>(region, lane)) {}
 
   [[nodiscard]] std::uint32_t thread() const { return thread_; }
   [[nodiscard]] std::uint32_t threads() const { return team_.threads(); }

@@ -24,8 +24,7 @@ void run_threaded_core(const RuntimeMemory& memory, RuntimeStatus* status, const
       ThreadedSimBlock<Env> block(team, thread);
       follow<Kernels>(block);
     });
-  ThreadedSimBlock<Env> block(team, region, config.lanes().events(core),
-                              &unit_lines(status)[config.units().core(core)].recorder);
+  ThreadedSimBlock<Env> block(team, region, config.lanes().events(core));
   run_worker<Kernels, Env>(memory, status, region, core, block);
   for (auto& follower : followers) follower.join();
 }

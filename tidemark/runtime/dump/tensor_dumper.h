@@ -20,9 +20,9 @@ template <UnitEnv Env>
 class TensorDumper {
  public:
   TM_DEVICE TensorDumper(const RuntimeMemory& memory, const RegionView* region, std::uint32_t core,
-                         RecorderLine* line = nullptr)
+                         RecorderCosts* costs = nullptr)
       : memory_(memory),
-        frames_(recorder_of<FrameWriter<Env>>(region, memory.config().lanes().dump(core), line)),
+        frames_(recorder_of<FrameWriter<Env>>(region, memory.config().lanes().dump(core), costs)),
         scratch_(memory),
         selection_(memory.config().dump),
         core_(static_cast<std::uint16_t>(core)) {}
@@ -67,8 +67,8 @@ class TensorDumper {
   TM_DEVICE bool has_sane_arguments(const TaskSlot& slot) const {
     const std::uint64_t total = memory_.layout().total_bytes;
     return slot.tensor_count <= kTensorsMax && slot.scalar_count <= kScalarsMax &&
-           slot.info_count <= kTensorsMax && slot.args_offset <= total - kArgsBytesMax &&
-           slot.info_offset <= total - kArgsBytesMax;
+           slot.info_count <= kTensorsMax && slot.args_offset <= total - kTaskArgsBytesMax &&
+           slot.info_offset <= total - kTaskArgsBytesMax;
   }
   TM_DEVICE bool is_readable(const StoredTensor& tensor) const {
     return lies_within(tensor.view, memory_.layout().total_bytes);

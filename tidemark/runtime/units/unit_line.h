@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A unit's own progress line.
+// A unit's own progress line. It is written and never read back: recorder_costs.h says why.
 #pragma once
 
 #include <cstdint>
 
+#include "tidemark/record/recorder_costs.h"
 #include "tidemark/runtime/runtime_status.h"
 
 namespace tidemark {
@@ -16,16 +17,20 @@ TM_DEVICE inline UnitProgress* unit_lines(RuntimeStatus* status) {
 class UnitLine {
  public:
   TM_DEVICE UnitLine(RuntimeStatus* status, std::uint32_t unit)
-      : line_(unit_lines(status) + unit) {}
+      : line_(unit_lines(status) + unit), costs_(&line_->recorder) {}
+  UnitLine(const UnitLine&) = delete;
+  UnitLine& operator=(const UnitLine&) = delete;
 
   TM_DEVICE void enter(UnitState state, std::uint64_t now_ticks) {
+    since_ticks_ = now_ticks;
+    state_ = state;
     line_->since_ticks.store_relaxed(now_ticks);
-    line_->waited_before_ticks.store_relaxed(line_->recorder.waited_ticks.load_own());
+    line_->waited_before_ticks.store_relaxed(costs_.waited_ticks());
     line_->state.store_release(state);  // [unit state]
   }
   TM_DEVICE void leave(std::uint64_t now_ticks) {
-    line_->left_since_ticks.store_relaxed(line_->since_ticks.load_own());
-    line_->left_state.store_relaxed(line_->state.load_own());
+    line_->left_since_ticks.store_relaxed(since_ticks_);
+    line_->left_state.store_relaxed(state_);
     enter(UnitState::kLeft, now_ticks);
   }
   TM_DEVICE void take(std::uint64_t task_id, std::uint32_t kernel, std::uint32_t block,
@@ -42,12 +47,15 @@ class UnitLine {
   }
   TM_DEVICE void task(std::uint64_t task_id) { line_->task_id.store_relaxed(task_id); }
   TM_DEVICE void loops(std::uint64_t count) { line_->loops.store_relaxed(count); }
-  TM_DEVICE RecorderLine* recorder() { return &line_->recorder; }
+  TM_DEVICE RecorderCosts* recorder() { return &costs_; }
   // alone: a figure; nothing is read through it
   TM_DEVICE void count(std::uint64_t count) { line_->count.store_release(count); }
 
  private:
   UnitProgress* line_;
+  RecorderCosts costs_;  // of all its recorders
+  std::uint64_t since_ticks_ = 0;
+  UnitState state_{};
 };
 
 }  // namespace tidemark
