@@ -24,7 +24,7 @@ class AllocationModel {
         raise(&ScopePeaks::tasks, ring, state.task_head - state.task_tail);
         break;
       case Resource::kHeap:
-        take_heap(state, ring, bytes);
+        take_bytes(state.heap_head, state.heap_tail, config_.rings[ring].heap_bytes, 1024, bytes);
         raise(&ScopePeaks::heap_bytes, ring, state.heap_head - state.heap_tail);
         if (!peaks_.empty())
           peaks_.back().heap_request[ring] = std::max(peaks_.back().heap_request[ring], bytes);
@@ -37,6 +37,10 @@ class AllocationModel {
         ++state.fanin_head;
         raise(&ScopePeaks::fanin, ring, state.fanin_head - state.fanin_tail);
         break;
+      case Resource::kArguments:
+        take_bytes(state.args_head, state.args_tail, args_bytes_of(config_.rings[ring]), 64, bytes);
+        raise(&ScopePeaks::args_bytes, ring, state.args_head - state.args_tail);
+        break;
       default:
         break;  // the map is counted in submitted(): its entries depend on views
     }
@@ -44,7 +48,7 @@ class AllocationModel {
 
   void submitted(const RuntimeMemory& memory, const TaskSlot& slot, bool automatic) {
     const Ring& state = rings_[slot.id.ring()];
-    marks_[slot.id.value] = {state.heap_head, state.dep_head, state.fanin_head};
+    marks_[slot.id.value] = {state.heap_head, state.dep_head, state.fanin_head, state.args_head};
     const StoredTensor* tensors = memory.tensors(slot);
     for (std::uint32_t i = 0; i < slot.tensor_count; ++i) {
       const auto access = tensors[i].access;
@@ -63,6 +67,7 @@ class AllocationModel {
     state.heap_tail = std::max(state.heap_tail, marks.heap);
     state.dep_tail = marks.dep;
     state.fanin_tail = marks.fanin;
+    state.args_tail = marks.args;
     std::erase_if(entries_, [&](const Entry& entry) {
       for (const std::uint64_t buffer : owned_[slot.id.value])
         if (entry.view.buffer == buffer) return true;
@@ -88,6 +93,7 @@ class AllocationModel {
       outer.deps[i] = std::max(outer.deps[i], ended.deps[i]);
       outer.fanin[i] = std::max(outer.fanin[i], ended.fanin[i]);
       outer.heap_request[i] = std::max(outer.heap_request[i], ended.heap_request[i]);
+      outer.args_bytes[i] = std::max(outer.args_bytes[i], ended.args_bytes[i]);
     }
     outer.map_entries = std::max(outer.map_entries, ended.map_entries);
   }
@@ -97,10 +103,10 @@ class AllocationModel {
  private:
   struct Ring {
     std::uint64_t task_head = 0, task_tail = 0, heap_head = 0, heap_tail = 0, dep_head = 0,
-                  dep_tail = 0, fanin_head = 0, fanin_tail = 0;
+                  dep_tail = 0, fanin_head = 0, fanin_tail = 0, args_head = 0, args_tail = 0;
   };
   struct Marks {
-    std::uint64_t heap, dep, fanin;
+    std::uint64_t heap, dep, fanin, args;
   };
   struct Entry {
     std::uint64_t task;
@@ -117,14 +123,14 @@ class AllocationModel {
         peak, static_cast<std::remove_reference_t<decltype(peak)>>(used));
   }
 
-  // Never over the end of the ring, in units of 1,024 bytes; an empty ring starts a new lap.
-  void take_heap(Ring& state, std::uint32_t ring, std::uint64_t bytes) const {
-    const std::uint64_t capacity = config_.rings[ring].heap_bytes / 1024 * 1024;
-    const std::uint64_t wanted = std::max<std::uint64_t>(1, (bytes + 1023) / 1024) * 1024;
-    if (state.heap_head == state.heap_tail && state.heap_head % capacity != 0)
-      state.heap_head = state.heap_tail = (state.heap_head / capacity + 1) * capacity;
-    const std::uint64_t left = capacity - state.heap_head % capacity;
-    state.heap_head += wanted > left ? left + wanted : wanted;
+  // Never over the end of the ring, in whole units; an empty ring starts a new lap.
+  static void take_bytes(std::uint64_t& head, std::uint64_t& tail, std::uint64_t ring_bytes,
+                         std::uint64_t unit, std::uint64_t bytes) {
+    const std::uint64_t capacity = ring_bytes / unit * unit;
+    const std::uint64_t wanted = std::max<std::uint64_t>(1, (bytes + unit - 1) / unit) * unit;
+    if (head == tail && head % capacity != 0) head = tail = (head / capacity + 1) * capacity;
+    const std::uint64_t left = capacity - head % capacity;
+    head += wanted > left ? left + wanted : wanted;
   }
 
   // A writer's entry takes the place of those it covers.
@@ -156,6 +162,7 @@ class AllocationModel {
       now.heap_bytes[i] = ring.heap_head - ring.heap_tail;
       now.deps[i] = static_cast<std::uint32_t>(ring.dep_head - ring.dep_tail);
       now.fanin[i] = static_cast<std::uint32_t>(ring.fanin_head - ring.fanin_tail);
+      now.args_bytes[i] = ring.args_head - ring.args_tail;
     }
     now.map_entries = live_entries();
     return now;

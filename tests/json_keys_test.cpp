@@ -186,13 +186,14 @@ TEST_F(JsonKeys, OfAnErrorAndOfTheScopeThatMadeIt) {
   EXPECT_EQ(scopes["culprit"]["used"].GetInt(), 16383);
   EXPECT_EQ(scopes["culprit"]["capacity"].GetInt(), 16384);
   ASSERT_EQ(scopes["sites"].Size(), 1u);
-  expect_fields(scopes["sites"][0],
-                "site:s depth:i ring:i count:i total_ns:i longest_ns:i percent:f closest:s "
-                "task_window_peak:a heap_peak:a dep_pool_peak:a fanin_peak:a tensormap_peak:i");
+  expect_fields(
+      scopes["sites"][0],
+      "site:s depth:i ring:i count:i total_ns:i longest_ns:i percent:f closest:s "
+      "task_window_peak:a heap_peak:a dep_pool_peak:a fanin_peak:a args_peak:a tensormap_peak:i");
   EXPECT_EQ(scopes["sites"][0]["count"].GetInt(), 1);
   EXPECT_EQ(scopes["sites"][0]["task_window_peak"][0].GetInt(), 16383);
   EXPECT_NEAR(scopes["sites"][0]["percent"].GetDouble(), 100.0 * 16383 / 16384, 1e-3);
-  ASSERT_EQ(scopes["resources"].Size(), 17u);
+  ASSERT_EQ(scopes["resources"].Size(), 21u);
   for (const auto& use : scopes["resources"].GetArray())
     expect_fields(use, "resource:s peak:i capacity:i percent:f site:s suggested_setting:s");
   EXPECT_EQ(scopes["resources"][0]["peak"].GetInt(), 16383);

@@ -132,6 +132,7 @@ Record said(const ScopeBoundary& scope) {
     record.fields["deps_peak" + number] = scope.peaks.deps[ring];
     record.fields["fanin_peak" + number] = scope.peaks.fanin[ring];
     record.fields["heap_request" + number] = scope.peaks.heap_request[ring];
+    record.fields["args_peak" + number] = scope.peaks.args_bytes[ring];
   }
   return record;
 }

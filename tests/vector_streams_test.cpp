@@ -188,7 +188,7 @@ void VectorExampleStreams::expect_scopes() {
   const auto summary = json_of("r/scope_stats.json");
   EXPECT_FALSE(summary["fatal"].GetBool());
   ASSERT_EQ(summary["sites"].Size(), 2u);
-  ASSERT_EQ(summary["resources"].Size(), 17u);
+  ASSERT_EQ(summary["resources"].Size(), 21u);
   for (const auto& use : summary["resources"].GetArray())
     if (use["resource"].GetString() == std::string("heap") && use["ring"].GetInt() == 0) {
       EXPECT_EQ(use["peak"].GetInt(), 65536);

@@ -146,6 +146,7 @@ TEST(ScopeReport, GivesPeaksTimesAndTheSmallestSettings) {
   outer.tasks[1] = 20;
   outer.deps[1] = 90;
   outer.heap_bytes[1] = 4096;
+  outer.args_bytes[0] = 16'128;
   outer.map_entries = 10;
   const auto put = [&](ScopeBoundary one, const ScopePeaks& peaks = {}) {
     one.peaks = peaks;
@@ -188,10 +189,11 @@ TEST(ScopeReport, GivesPeaksTimesAndTheSmallestSettings) {
   EXPECT_EQ(closest->peak, 90u);
   EXPECT_EQ(closest->capacity, 100u);
   EXPECT_EQ(closest->site, "file.h:20") << "the innermost scope that reached it";
-  // 32 + 1 slots round to 64; 20 + 1 to 32; 4096 bytes and what a request of 2048 may skip.
+  // 32 + 1 slots round to 64; 20 + 1 to 32; 4096 bytes and what a request of 2048 may skip; 16,128
+  // bytes and what a task with as many arguments as there can be may skip.
   EXPECT_EQ(report->smallest_settings(),
             "--ring-task-window 64,32,4,4 --ring-heap 1024,5120,1024,1024 --ring-dep-pool "
-            "4,90,4,4 --tensormap-pool 10");
+            "4,90,4,4 --ring-args 20480,16384,16384,16384 --tensormap-pool 10");
 }
 
 TEST(ScopeReport, CountsWhatWasLostAndNeverTakesAnotherBegin) {

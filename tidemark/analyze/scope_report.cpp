@@ -21,8 +21,8 @@ struct Limit {
 
 std::vector<Limit> all_limits() {
   std::vector<Limit> limits;
-  for (const Resource resource :
-       {Resource::kTaskWindow, Resource::kHeap, Resource::kDepPool, Resource::kFanin})
+  for (const Resource resource : {Resource::kTaskWindow, Resource::kHeap, Resource::kDepPool,
+                                  Resource::kFanin, Resource::kArguments})
     for (std::uint32_t ring = 0; ring < kRingCount; ++ring) limits.push_back({resource, ring});
   limits.push_back({Resource::kTensorMap, 0});
   return limits;
@@ -38,7 +38,8 @@ std::uint64_t peak_of(const ScopePeaks& peaks, const Limit& limit) {
                     peaks.heap_bytes[i],
                     peaks.deps[i],
                     peaks.fanin[i],
-                    peaks.map_entries}[static_cast<std::size_t>(limit.resource)];
+                    peaks.map_entries,
+                    peaks.args_bytes[i]}[static_cast<std::size_t>(limit.resource)];
 }
 
 std::uint64_t capacity_of(const RuntimeConfig& config, const Limit& limit) {
@@ -48,7 +49,8 @@ std::uint64_t capacity_of(const RuntimeConfig& config, const Limit& limit) {
                     ring.heap_bytes,
                     ring.dep_pool,
                     ring.dep_pool,
-                    config.tensormap_entries}[static_cast<std::size_t>(limit.resource)];
+                    config.tensormap_entries,
+                    args_bytes_of(ring)}[static_cast<std::size_t>(limit.resource)];
 }
 
 // One slot of a window stays free. A piece of heap that does not fit before the end of the ring is
@@ -63,6 +65,8 @@ std::uint64_t needed_for(const Limit& limit, const ScopePeaks& peaks) {
       const std::uint64_t skipped = request > kHeapAlign ? request - kHeapAlign : 0;
       return std::max(kHeapBytesMin, round_up(peak, kHeapAlign) + (peak > request ? skipped : 0));
     }
+    case Resource::kArguments:  // as for the heap; no task asks for more than the smallest ring
+      return std::max(kArgsBytesMin, peak + (peak > 0 ? kTaskArgsBytesMax : 0));
     case Resource::kTensorMap:
       return std::max<std::uint64_t>(kTensormapMin, peak);
     default:

@@ -80,10 +80,9 @@ void bind_runtime_options(Command& command, RuntimeOptions& options) {
                  "(default 16384; variable PTO2_RING_TASK_WINDOW)");
   command.option("--ring-heap", &options.heap,
                  "Bytes for outputs, likewise (default 268435456; PTO2_RING_HEAP)");
-  command.option(
-      "--ring-args", &options.args,
-      "Bytes for the arguments of live tasks, likewise (default 16777216, or 1024 per slot "
-      "if that is more; PTO2_RING_ARGS)");
+  command.option("--ring-args", &options.args,
+                 "Bytes for the arguments of live tasks, likewise (default 16777216, more from "
+                 "16384 slots on, less for a few; PTO2_RING_ARGS)");
   command.option("--ring-dep-pool", &options.dep_pool,
                  "Dependency entries, likewise (default 16384; PTO2_RING_DEP_POOL)");
   command.option("--tensormap-pool", &options.tensormap_pool,

@@ -12,7 +12,9 @@ namespace {
 class ScopeLines {
  public:
   ScopeLines(RunCapture& run, PartFile& part)
-      : run_(run), part_(part), out_(part.text()), config_(*run.runtime()) {}
+      : run_(run), part_(part), out_(part.text()), config_(*run.runtime()) {
+    for (RingSizes& ring : config_.rings) ring.args_bytes = args_bytes_of(ring);
+  }
 
   void put_head(const ScopeReport& report) {
     append("{{\"version\":6,\"fatal\":{},\"dropped\":{},\"total\":{}", report.fatal, report.dropped,
@@ -20,6 +22,7 @@ class ScopeLines {
     put_rings("task_window_max", &RingSizes::task_window);
     put_rings("heap_max", &RingSizes::heap_bytes);
     put_rings("dep_pool_max", &RingSizes::dep_pool);
+    put_rings("args_max", &RingSizes::args_bytes);
     append(",\"tensormap_max\":{}}}\n", config_.tensormap_entries);
   }
 
@@ -60,6 +63,7 @@ class ScopeLines {
     put_rings("heap", &RingSizes::heap_bytes, peaks.heap_bytes);
     put_rings("dep_pool", &RingSizes::dep_pool, peaks.deps);
     put_rings("fanin", &RingSizes::dep_pool, peaks.fanin);
+    put_rings("args", &RingSizes::args_bytes, peaks.args_bytes);
     append(",\"tensormap_peak\":\"{}/{}\"", peaks.map_entries, config_.tensormap_entries);
   }
 
@@ -86,6 +90,7 @@ static void fields(auto& v, const ScopeSite& site) {
   v("heap_peak", site.peaks.heap_bytes);
   v("dep_pool_peak", site.peaks.deps);
   v("fanin_peak", site.peaks.fanin);
+  v("args_peak", site.peaks.args_bytes);
   v("tensormap_peak", site.peaks.map_entries);
 }
 

@@ -10,7 +10,7 @@
 
 namespace tidemark {
 
-inline constexpr std::uint32_t kRecordWordsMax = 32;
+inline constexpr std::uint32_t kRecordWordsMax = 36;
 
 class RecordCursor {
  public:
@@ -31,6 +31,7 @@ class RecordCursor {
   // As what it is.
   template <class R>
   [[nodiscard]] R as() const {
+    static_assert(R::kBytes <= sizeof(words_));
     if constexpr (requires { R::unpack(words_, std::uint64_t{}); }) {
       return R::unpack(words_, written_ticks_);
     } else {

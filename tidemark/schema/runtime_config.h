@@ -26,7 +26,10 @@ inline constexpr std::uint64_t kArgsBytesMost = 1ull << 40;
 TM_DEVICE constexpr std::uint64_t args_bytes_of(const RingSizes& ring) {
   if (ring.args_bytes != 0) return ring.args_bytes;
   const std::uint64_t bytes = ring.task_window * kArgsBytesPerSlot;
-  return bytes < kArgsBytesDefault ? kArgsBytesDefault : bytes;
+  if (bytes >= kArgsBytesDefault) return bytes;
+  // All slots with as much as a task can have, infos included; one more for the end of the ring.
+  const std::uint64_t most = (std::uint64_t{ring.task_window} + 1) * 2 * kTaskArgsBytesMax;
+  return most < kArgsBytesDefault ? most : kArgsBytesDefault;
 }
 
 struct RuntimeConfig {

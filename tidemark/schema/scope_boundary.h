@@ -28,6 +28,7 @@ struct ScopePeaks {
   std::uint32_t fanin[kRingCount] = {};
   std::uint32_t map_entries = 0;
   std::uint64_t heap_request[kRingCount] = {};  // the largest single one, in bytes
+  std::uint64_t args_bytes[kRingCount] = {};
 };
 
 template <class T>
@@ -41,13 +42,14 @@ TM_DEVICE constexpr void raise(ScopePeaks& outer, const ScopePeaks& inner) {
     raise(outer.deps[ring], inner.deps[ring]);
     raise(outer.fanin[ring], inner.fanin[ring]);
     raise(outer.heap_request[ring], inner.heap_request[ring]);
+    raise(outer.args_bytes[ring], inner.args_bytes[ring]);
   }
   raise(outer.map_entries, inner.map_entries);
 }
 
 struct ScopeBoundary {
   static constexpr StreamId kStream = StreamId::kScopes;
-  static constexpr std::uint32_t kBytes = 256;
+  static constexpr std::uint32_t kBytes = 288;
 
   enum class Phase : std::uint8_t { kBegin = 1, kEnd = 2 };
 
@@ -89,7 +91,10 @@ struct ScopeBoundary {
     }
     words[26] = peaks.fanin[1] | std::uint64_t{peaks.fanin[3]} << 32;
     words[27] = 0;
-    for (std::uint32_t i = 0; i < kRingCount; ++i) words[28 + i] = peaks.heap_request[i] & mask;
+    for (std::uint32_t i = 0; i < kRingCount; ++i) {
+      words[28 + i] = peaks.heap_request[i] & mask;
+      words[32 + i] = peaks.args_bytes[i] & mask;
+    }
   }
   TM_DEVICE static ScopeBoundary unpack(const std::uint64_t* words, std::uint64_t near_ticks) {
     ScopeBoundary made;
@@ -122,8 +127,10 @@ struct ScopeBoundary {
     }
     made.peaks.fanin[1] = static_cast<std::uint32_t>(words[26]);
     made.peaks.fanin[3] = static_cast<std::uint32_t>(words[26] >> 32);
-    for (std::uint32_t i = 0; i < kRingCount; ++i)
+    for (std::uint32_t i = 0; i < kRingCount; ++i) {
       made.peaks.heap_request[i] = words[28 + i] & mask;
+      made.peaks.args_bytes[i] = words[32 + i] & mask;
+    }
     return made;
   }
 };
@@ -166,6 +173,10 @@ inline constexpr Field kScopeFields[] = {
     {"heap_request_1", FieldType::kU48, 232},
     {"heap_request_2", FieldType::kU48, 240},
     {"heap_request_3", FieldType::kU48, 248},
+    {"args_peak_0", FieldType::kU48, 256},
+    {"args_peak_1", FieldType::kU48, 264},
+    {"args_peak_2", FieldType::kU48, 272},
+    {"args_peak_3", FieldType::kU48, 280},
 };
 inline constexpr RecordKind kScopeKinds[] = {{"boundary", kScopeFields}};
 

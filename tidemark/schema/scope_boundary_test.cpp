@@ -39,6 +39,7 @@ ScopeBoundary random_boundary(std::mt19937_64& random, std::uint64_t near_ticks)
     made.peaks.deps[ring] = bits32(random);
     made.peaks.fanin[ring] = bits32(random);
     made.peaks.heap_request[ring] = bits48(random);
+    made.peaks.args_bytes[ring] = bits48(random);
   }
   made.peaks.map_entries = bits32(random);
   return made;
@@ -62,6 +63,7 @@ void expect_equal(const ScopePeaks& back, const ScopePeaks& peaks) {
     EXPECT_EQ(back.deps[ring], peaks.deps[ring]) << "ring " << ring;
     EXPECT_EQ(back.fanin[ring], peaks.fanin[ring]) << "ring " << ring;
     EXPECT_EQ(back.heap_request[ring], peaks.heap_request[ring]) << "ring " << ring;
+    EXPECT_EQ(back.args_bytes[ring], peaks.args_bytes[ring]) << "ring " << ring;
   }
   EXPECT_EQ(back.map_entries, peaks.map_entries);
 }
@@ -147,7 +149,11 @@ TEST(ScopeBoundary, FieldsStandWhereTheRegistrySays) {
                                   peaks.heap_request[0],
                                   peaks.heap_request[1],
                                   peaks.heap_request[2],
-                                  peaks.heap_request[3]};
+                                  peaks.heap_request[3],
+                                  peaks.args_bytes[0],
+                                  peaks.args_bytes[1],
+                                  peaks.args_bytes[2],
+                                  peaks.args_bytes[3]};
   std::size_t index = 0;
   for (const Field& field : kScopeFields)
     EXPECT_EQ(field.read(words), values[index++]) << field.name;

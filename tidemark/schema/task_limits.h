@@ -12,8 +12,9 @@ inline constexpr std::uint32_t kKernelsMax = 3;  // of a mix: AIC, AIV0, AIV1
 inline constexpr std::uint32_t kKernelNumbersMax = 64;
 inline constexpr std::uint32_t kTensorsMax = 32;
 inline constexpr std::uint32_t kScalarsMax = 16;
-inline constexpr std::uint32_t kRankMax = 5;       // dimensions
-inline constexpr std::uint64_t kHeapAlign = 1024;  // where an output begins
+inline constexpr std::uint64_t kTaskArgsBytesMax = 4352;  // with as many of both
+inline constexpr std::uint32_t kRankMax = 5;              // dimensions
+inline constexpr std::uint64_t kHeapAlign = 1024;         // where an output begins
 
 inline constexpr std::uint16_t kNoKernel = 0xFFFF;
 inline constexpr std::uint32_t kNoArg = 0xFFFF;               // also in the 16 bits of a record
