@@ -21,9 +21,8 @@
 
 namespace tidemark {
 
-// Of one task, at most.
-inline constexpr std::uint64_t kArgsBytesMax =
-    kTensorsMax * sizeof(StoredTensor) + kScalarsMax * sizeof(StoredScalar);
+static_assert(kTaskArgsBytesMax ==
+              kTensorsMax * sizeof(StoredTensor) + kScalarsMax * sizeof(StoredScalar));
 // Buffers of the workload begin here, as the outputs of tasks do.
 inline constexpr std::uint64_t kEntryAlign = 1024;
 

@@ -62,7 +62,7 @@ void check(const RuntimeConfig& config) {
   ASSERT_TRUE(is_power_of_two(layout.ready_cells));
   ASSERT_GE(layout.ready_bytes, sizeof(ReadyQueueWords) + layout.ready_cells * sizeof(ReadyCell));
   for (std::uint32_t i = 0; i < kRingCount; ++i)
-    ASSERT_GE(layout.rings[i].args_bytes, kArgsBytesMax) << "a task with everything must fit";
+    ASSERT_GE(layout.rings[i].args_bytes, kTaskArgsBytesMax) << "a task with everything must fit";
 }
 
 TEST(RuntimeLayout, AreasStandInTheirOrderAndShareNothing) {

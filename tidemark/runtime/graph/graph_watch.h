@@ -44,7 +44,9 @@ struct NoWatch {
   // Something was taken; `used` includes it.
   TM_DEVICE void took(Resource, std::uint32_t, std::uint64_t, std::uint64_t = 1) {}
   TM_DEVICE NoEvents recorder() { return {}; }
-  // The orchestration is over; no more calls follow.
+  // Where the orchestrator shows that it waits for a recorder of the watch; nullptr: nowhere.
+  TM_DEVICE void tell_waits_to(RecorderCosts*) {}
+  // The orchestration is over; nothing follows but tell_waits_to.
   TM_DEVICE void ended() {}
 };
 
@@ -66,6 +68,7 @@ concept GraphWatch = requires(Watch& watch, const GraphEdge& edge, const TaskSlo
   watch.scope_closes(scopes, rings);
   watch.took(Resource::kHeap, 0u, std::uint64_t{1});
   watch.recorder();
+  watch.tell_waits_to(nullptr);
   watch.ended();
 };
 static_assert(GraphWatch<NoWatch>);

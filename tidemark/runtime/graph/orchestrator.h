@@ -109,6 +109,8 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
                             .submit = site},
                            count * sizeof(StoredTensor), ring.args, space))
       return;
+    watch_.took(Resource::kArguments, task.id.ring(), ring.args.used_bytes(),
+                count * sizeof(StoredTensor));
     slot.info_offset = memory_.layout().rings[task.id.ring()].args_offset + space.offset;
     slot.info_count = static_cast<std::uint16_t>(count);
     auto* stored = memory_.template at<StoredTensor>(slot.info_offset);

@@ -35,15 +35,13 @@ class SiteNames {
 template <DeviceEnv Env>
 class RecordingWatch : public NoWatch {
  public:
-  // Without a region nothing is recorded. The region must stay. `line`: of the orchestrator.
-  TM_DEVICE RecordingWatch(const RegionView* region, const RuntimeConfig& config,
-                           RecorderLine* line = nullptr)
+  // Without a region nothing is recorded. The region must stay.
+  TM_DEVICE RecordingWatch(const RegionView* region, const RuntimeConfig& config)
       : region_(region),
-        scopes_(recorder_of<ScopeRecorder>(region, config.lanes().scopes(), line)),
-        graph_(recorder_of<GraphRecorder>(region, config.lanes().edges(), line)),
-        submits_(recorder_of<SubmitRecorder>(region, config.lanes().submits(), line)),
-        events_(
-            recorder_of<EventRecorder<Env>>(region, config.lanes().orchestrator_events(), line)) {}
+        scopes_(recorder_of<ScopeRecorder>(region, config.lanes().scopes())),
+        graph_(recorder_of<GraphRecorder>(region, config.lanes().edges())),
+        submits_(recorder_of<SubmitRecorder>(region, config.lanes().submits())),
+        events_(recorder_of<EventRecorder<Env>>(region, config.lanes().orchestrator_events())) {}
   TM_DEVICE ~RecordingWatch() { ended(); }
   // Not only at the end of its life: the device may never come to that.
   TM_DEVICE void ended() {
@@ -56,6 +54,12 @@ class RecordingWatch : public NoWatch {
   RecordingWatch& operator=(const RecordingWatch&) = delete;
 
   TM_DEVICE EventRecorder<Env>& recorder() { return events_; }
+  TM_DEVICE void tell_waits_to(RecorderCosts* costs) {
+    scopes_.tell_waits_to(costs);
+    graph_.tell_waits_to(costs);
+    submits_.tell_waits_to(costs);
+    events_.tell_waits_to(costs);
+  }
 
   template <class Rings>
   TM_DEVICE void scope_opened(const ScopeStack& scopes, Rings& rings) {

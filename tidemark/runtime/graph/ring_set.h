@@ -54,7 +54,12 @@ class RingSet {
         watch_(watch),
         line_(status, 0),
         map_(memory.tensor_map()),
-        rings_{make(0), make(1), make(2), make(3)} {}
+        rings_{make(0), make(1), make(2), make(3)} {
+    watch_.tell_waits_to(line_.recorder());
+  }
+  TM_DEVICE ~RingSet() { watch_.tell_waits_to(nullptr); }  // the line goes with it
+  RingSet(const RingSet&) = delete;
+  RingSet& operator=(const RingSet&) = delete;
 
   TM_DEVICE Ring& ring(std::uint32_t index) { return rings_[index]; }
   TM_DEVICE TensorMap& map() { return map_; }
@@ -316,9 +321,11 @@ class RingSet {
 
   TM_DEVICE void note_wait(const SpaceRequest& request, std::uint64_t ticks) {
     BackpressureStatus& shown = status_->backpressure;
-    shown.ticks.store_relaxed(shown.ticks.load_own() + ticks);
-    shown.waits.store_relaxed(shown.waits.load_own() + 1);
-    if (ticks <= shown.longest_ticks.load_own()) return;
+    waited_ticks_ += ticks;
+    shown.ticks.store_relaxed(waited_ticks_);
+    shown.waits.store_relaxed(++waits_);
+    if (ticks <= longest_ticks_) return;
+    longest_ticks_ = ticks;
     shown.longest_ticks.store_relaxed(ticks);
     shown.ring.store_relaxed(request.ring);
     shown.resource.store_relaxed(request.resource);
@@ -337,6 +344,8 @@ class RingSet {
   std::uint32_t file_count_ = 0, last_file_number_ = 0;
   TensorMap map_;
   std::uint64_t evictions_noted_ = 0;
+  std::uint64_t waited_ticks_ = 0, longest_ticks_ = 0;  // for space
+  std::uint32_t waits_ = 0;
   Ring rings_[kRingCount];
 };
 

@@ -36,7 +36,8 @@ class PeakStack {
         return raise(inner.fanin[ring], count);
       case Resource::kTensorMap:
         return raise(inner.map_entries, count);
-      case Resource::kArguments:  // its size does not follow from the other settings
+      case Resource::kArguments:
+        return raise(inner.args_bytes[ring], used);
       case Resource::kNone:
         return;
     }
@@ -64,6 +65,7 @@ TM_DEVICE ScopePeaks occupancy_of(Rings& rings) {
     now.heap_bytes[i] = ring.heap.used_bytes();
     now.deps[i] = static_cast<std::uint32_t>(ring.deps.used());
     now.fanin[i] = static_cast<std::uint32_t>(ring.fanin.used());
+    now.args_bytes[i] = ring.args.used_bytes();
   }
   now.map_entries = rings.map().live_count();
   return now;

@@ -17,6 +17,7 @@ void expect_equal(const ScopePeaks& peaks, const ScopePeaks& expected) {
     EXPECT_EQ(peaks.deps[ring], expected.deps[ring]) << "ring " << ring;
     EXPECT_EQ(peaks.fanin[ring], expected.fanin[ring]) << "ring " << ring;
     EXPECT_EQ(peaks.heap_request[ring], expected.heap_request[ring]) << "ring " << ring;
+    EXPECT_EQ(peaks.args_bytes[ring], expected.args_bytes[ring]) << "ring " << ring;
   }
   EXPECT_EQ(peaks.map_entries, expected.map_entries);
 }
@@ -59,6 +60,9 @@ struct ModelScope {
       all.heap_request[ring] = most(
           Resource::kHeap, ring, [&](const ScopePeaks& seen) { return seen.heap_request[ring]; },
           &Taking::taken);
+      all.args_bytes[ring] = most(
+          Resource::kArguments, ring, [&](const ScopePeaks& seen) { return seen.args_bytes[ring]; },
+          &Taking::used);
       // The map is one for all rings.
       all.map_entries =
           std::max(all.map_entries,
@@ -97,6 +101,7 @@ ScopePeaks random_occupancy(std::mt19937_64& random) {
     now.heap_bytes[ring] = (random() % 100) << 32;
     now.deps[ring] = random() % 100;
     now.fanin[ring] = random() % 100;
+    now.args_bytes[ring] = (random() % 100) << 32;
   }
   now.map_entries = random() % 100;
   return now;
@@ -104,10 +109,10 @@ ScopePeaks random_occupancy(std::mt19937_64& random) {
 
 Taking random_taking(std::mt19937_64& random) {
   const auto resource = static_cast<Resource>(random() % kResourceCount);
-  const bool heap = resource == Resource::kHeap;
+  const bool bytes = resource == Resource::kHeap || resource == Resource::kArguments;
   return {.resource = resource,
           .ring = static_cast<std::uint32_t>(random() % kRingCount),
-          .used = (random() % 120) << (heap ? 32 : 0),
+          .used = (random() % 120) << (bytes ? 32 : 0),
           .taken = random() % 10'000};
 }
 

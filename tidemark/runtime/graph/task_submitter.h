@@ -156,7 +156,7 @@ class TaskSubmitter {
     watch_.described(memory_, slot, task);
     if (task.complete_at_once) {
       complete_task<Env>(memory_, ref);
-      status_->completed_at_once.store_relaxed(status_->completed_at_once.load_own() + 1);
+      status_->completed_at_once.store_relaxed(++completed_at_once_);
       // On the host edges may still come: see release_all.
       // [producer done]; pairs with [producer done]
     } else if (memory_.config().reclaims() && slot.pending.subtract_acq_rel(1) == 1) {
@@ -175,7 +175,9 @@ class TaskSubmitter {
     request.resource = Resource::kTaskWindow;
     if (!rings_.wait_for(request, [&] { return !ring.window.full(); })) return false;
     request.resource = Resource::kArguments;
-    if (!rings_.take_bytes(request, args_bytes(args), ring.args, space.args)) return false;
+    const std::uint64_t own_bytes = args_bytes(args);
+    if (!rings_.take_bytes(request, own_bytes, ring.args, space.args)) return false;
+    watch_.took(Resource::kArguments, request.ring, ring.args.used_bytes(), own_bytes);
     std::uint64_t bytes = 0;
     bool outputs = false;
     for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
@@ -229,7 +231,7 @@ class TaskSubmitter {
   Watch& watch_;
   ScopeStack scopes_;
   RingSet<Env, Watch> rings_;
-  std::uint64_t submitted_ = 0;
+  std::uint64_t submitted_ = 0, completed_at_once_ = 0;
   std::uint64_t serial_ = 0;
 };
 

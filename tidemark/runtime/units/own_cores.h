@@ -56,6 +56,14 @@ class OwnCores {
     return best == kNone ? kNone : first() + best;
   }
 
+  // How many dispatches the cores of a type can take until each has so many.
+  TM_DEVICE std::uint32_t room(CoreType type, std::uint32_t each) const {
+    std::uint32_t sum = 0;
+    for (std::uint32_t core = first(); core < last(); ++core)
+      if (core_type(core) == type && load(core) < each) sum += each - load(core);
+    return sum;
+  }
+
   // A cluster whose cores for these parts have nothing to do.
   TM_DEVICE std::uint32_t free_cluster(std::uint32_t parts) const {
     for (std::uint32_t cluster = clusters_.first; cluster < clusters_.last; ++cluster)

@@ -102,6 +102,28 @@ class ReadyQueue {
     cell.turn.store_release(std::uint32_t{turn + 1});  // [cell emptied]
     return true;
   }
+  // The task that was looked at and those behind it, up to `most` (kBatchMost), as far as they are
+  // tasks of one block: one claim for all of them. Returns how many; 0: somebody else took it.
+  TM_DEVICE std::uint32_t take_batch(const ReadyHead& head, std::uint32_t most,
+                                     std::uint32_t* tasks) {
+    tasks[0] = head.ready.task;
+    std::uint32_t count = 1;
+    for (; count < most && count <= mask_; ++count) {
+      const std::uint64_t position = head.position + count;
+      const ReadyCell& cell = cells_[position & mask_];
+      // pairs with [task ready]
+      if (cell.turn.load_acquire() != (std::uint64_t{1} << 32 | (turn_of(position) + 1))) break;
+      if ((cell.needs.load_relaxed() & kTogetherBit) != 0) break;
+      tasks[count] = cell.task.load_relaxed();
+    }
+    std::uint64_t position = head.position;
+    // alone: it only decides who takes
+    if (!words_->taken.replace_acq_rel(position, position + count)) return 0;
+    for (std::uint32_t i = 0; i < count; ++i, ++position)
+      cells_[position & mask_].turn.store_release(
+          std::uint32_t{turn_of(position) + 2});  // [cell emptied]
+    return count;
+  }
   // Of tasks of one block.
   TM_DEVICE bool take(std::uint32_t& task) {
     for (ReadyHead head; peek(head);)
@@ -111,6 +133,8 @@ class ReadyQueue {
       }
     return false;
   }
+
+  static constexpr std::uint32_t kBatchMost = 16;
 
   TM_DEVICE bool empty() const { return count() == 0; }
   // A moment's figure. A task counts until its last block is taken.

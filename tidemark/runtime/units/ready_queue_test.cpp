@@ -74,6 +74,52 @@ TEST(ReadyQueue, LapsBeyondThirtyTwoBitsAreLapsLikeOthers) {
   }
 }
 
+TEST(ReadyQueue, ABatchEndsBeforeATaskOfManyBlocksAndBeforeOneThatIsNotThereYet) {
+  QueueMemory memory(8);
+  ReadyQueue queue = memory.queue();
+  const auto never = [] { return false; };
+  std::uint32_t tasks[ReadyQueue::kBatchMost] = {};
+  ReadyHead head;
+  for (std::uint32_t lap = 0; lap < 20; ++lap) {
+    queue.push<YieldEnv>(1, never);
+    queue.push<YieldEnv>(2, never);
+    queue.push<YieldEnv>(ReadyTask{.task = 3, .blocks = 2}, never);
+    queue.push<YieldEnv>(ReadyTask{.task = 4, .together = true}, never);
+    queue.push<YieldEnv>(5, never);
+    ASSERT_TRUE(queue.peek(head));
+    const ReadyHead stale = head;
+    ASSERT_EQ(queue.take_batch(head, 8, tasks), 2u) << "task 3 has two blocks";
+    EXPECT_EQ(tasks[0], 1u);
+    EXPECT_EQ(tasks[1], 2u);
+    EXPECT_EQ(queue.take_batch(stale, 8, tasks), 0u) << "it is taken";
+    for (const std::uint32_t blocks : {2u, 1u}) {
+      ASSERT_TRUE(queue.peek(head));
+      ASSERT_EQ(head.ready.task, 3u);
+      ASSERT_EQ(head.ready.blocks, blocks);
+      ASSERT_TRUE(queue.take(head));
+    }
+    ASSERT_TRUE(queue.peek(head));
+    ASSERT_EQ(queue.take_batch(head, 1, tasks), 1u) << "no more than asked for";
+    EXPECT_EQ(tasks[0], 4u);
+    ASSERT_TRUE(queue.peek(head));
+    ASSERT_EQ(queue.take_batch(head, 8, tasks), 1u) << "there is one";
+    EXPECT_EQ(tasks[0], 5u);
+    ASSERT_TRUE(queue.empty());
+  }
+}
+
+TEST(ReadyQueue, ABatchDoesNotReachIntoTasksThatStartTogether) {
+  QueueMemory memory(4);
+  ReadyQueue queue = memory.queue();
+  const auto never = [] { return false; };
+  queue.push<YieldEnv>(1, never);
+  queue.push<YieldEnv>(ReadyTask{.task = 2, .together = true}, never);
+  std::uint32_t tasks[ReadyQueue::kBatchMost] = {};
+  ReadyHead head;
+  ASSERT_TRUE(queue.peek(head));
+  EXPECT_EQ(queue.take_batch(head, 4, tasks), 1u);
+}
+
 // Tasks are a limited number of tokens, as slots are: a push never finds the queue full.
 // A taker that was ended between its claim and its last store never empties the cell.
 TEST(ReadyQueue, APushBehindATakerThatIsGoneEndsWithTheRun) {
@@ -114,16 +160,22 @@ TEST(ReadyQueue, EveryTaskIsTakenOnceByOneOfManyTakers) {
     threads.emplace_back([&, taker] {
       ReadyQueue queue = memory.queue();
       while (total.load() < taken.size()) {
-        std::uint32_t task = 0;
-        if (!queue.take(task)) {
-          std::this_thread::yield();
-          continue;
+        std::uint32_t tasks[ReadyQueue::kBatchMost], count = 0;
+        ReadyHead head;
+        // Every second one by one, so that both ways compete.
+        if (taker % 2 == 0)
+          count = queue.take(tasks[0]) ? 1 : 0;
+        else if (queue.peek(head))
+          count = queue.take_batch(head, 1 + total.load() % 5, tasks);
+        if (count == 0) std::this_thread::yield();
+        for (std::uint32_t i = 0; i < count; ++i) {
+          const std::uint32_t task = tasks[i];
+          ASSERT_EQ(payload[task], task * 3ull + 1);
+          taken[task].fetch_add(1);
+          seen[taker].push_back(task);
+          room.fetch_add(1);
+          total.fetch_add(1);
         }
-        ASSERT_EQ(payload[task], task * 3ull + 1);
-        taken[task].fetch_add(1);
-        seen[taker].push_back(task);
-        room.fetch_add(1);
-        total.fetch_add(1);
       }
     });
   for (auto& thread : threads) thread.join();

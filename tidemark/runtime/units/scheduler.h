@@ -217,6 +217,10 @@ class Scheduler {
         if (is_due(shape, head)) pass_on(shape, head);
         return given;
       }
+      if (give_batch(shape, queue, head)) {
+        given = true;
+        continue;
+      }
       if (!take(queue, shape, head)) continue;
       if (shape == TaskShape::kMix)
         give_mix(place, head.ready);
@@ -227,6 +231,27 @@ class Scheduler {
     if (shape == TaskShape::kMix) cores_.hold(0, 0);
     ++pop_miss_;
     return given;
+  }
+
+  // Where there is room for several, tasks of one block are taken together: the queue's words are
+  // touched once for all of them.
+  TM_DEVICE bool give_batch(TaskShape shape, ReadyQueue& queue, const ReadyHead& head) {
+    if (shape == TaskShape::kMix || head.ready.blocks != 1 || head.ready.together) return false;
+    if (!memory_.ready(TaskShape::kMix).empty()) return false;
+    const CoreType type = shape == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
+    std::uint32_t most = ReadyQueue::kBatchMost;
+    const std::uint64_t waiting = queue.count();
+    const std::uint32_t each =
+        waiting > most && others_are_full(type) ? allowed_load(type, waiting - most) : 1;
+    const std::uint32_t room = cores_.room(type, each);
+    if (room < most) most = room;
+    if (most < 2) return false;
+    std::uint32_t tasks[ReadyQueue::kBatchMost];
+    const std::uint32_t count = queue.take_batch(head, most, tasks);
+    for (std::uint32_t i = 0; i < count; ++i)
+      give_single(cores_.least_loaded(type, false), {.task = tasks[i]});
+    pop_hit_ += count;
+    return count > 0;
   }
 
   // A block of the first task of a queue could be given if there was a core for it.

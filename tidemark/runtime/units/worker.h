@@ -33,6 +33,7 @@ class Worker {
 
   // Until the scheduler says that there will be no more, or the run is ending.
   TM_DEVICE void run(B& block) {
+    block.recorder().tell_waits_to(line_.recorder());
     line_.enter(UnitState::kIdle, Env::now_ticks());
     std::uint32_t round = 0;
     // After an error what is dispatched is left undone.
@@ -57,6 +58,8 @@ class Worker {
     run_together<Kernels>(block, {});  // nothing any more: who follows leaves too
     spans_.close();
     dumper_.close();
+    block.recorder().close();
+    block.recorder().tell_waits_to(nullptr);
     line_.leave(Env::now_ticks());
   }
 
@@ -66,9 +69,9 @@ class Worker {
     const Dispatch dispatch = memory_.dispatch(core_, token);
     TaskSlot& slot = memory_.slot({dispatch.task});
     if ((dispatch.flags & kStartsTogether) != 0 && !await_others(slot, dispatch)) return false;
+    const bool dumps = dumper_.enabled();
     const std::uint64_t begin_ticks = spans_.enabled() ? Env::ordered_ticks() : Env::now_ticks();
-    line_.take(slot.id.value, dispatch.kernel, dispatch.block,
-               dumper_.enabled() ? UnitState::kCopying : UnitState::kBusy, begin_ticks);
+    line_.take(slot.id.value, dispatch.kernel, dispatch.block, UnitState::kBusy, begin_ticks);
     KernelCall call{dispatch.kernel,
                     {memory_.base(), memory_.tensors(slot), slot.tensor_count,
                      memory_.scalars(slot), slot.scalar_count}};
@@ -79,7 +82,8 @@ class Worker {
     args.task = slot.id;
     args.share_slip(&slip_);
     std::uint64_t start_ticks = begin_ticks;
-    if (dumper_.enabled()) {
+    if (dumps) [[unlikely]] {
+      line_.enter(UnitState::kCopying, begin_ticks);
       dumper_.before(slot);
       start_ticks = Env::now_ticks();
       line_.enter(UnitState::kBusy, start_ticks);
@@ -88,7 +92,7 @@ class Worker {
     if (slip_.load_relaxed() != 0) tell_slip(slot, dispatch.kernel);
     const std::uint64_t end_ticks = spans_.enabled() ? Env::now_ticks() : 0;
     if (block.shared_overrun() != 0) tell_overrun(block.shared_overrun(), dispatch.kernel, slot);
-    if (dumper_.enabled()) {
+    if (dumps) [[unlikely]] {
       line_.enter(UnitState::kCopying, Env::now_ticks());
       dumper_.after(slot);
     }
