@@ -25,9 +25,10 @@ endfunction()
 # Sets <out> to how far the tests of a label are optimised, beyond what the build says.
 function(tidemark_test_optimisation label out)
   set(level "")
-  # Only tests of lock-free headers need the optimiser they are shipped with. Programs instantiate
-  # the runtime too, but the runtime's own tests and the workloads do so as shipped.
-  if(NOT label MATCHES "^(transport|record|runtime|collect)$")
+  # Only tests of lock-free headers, and kernels that compute, need the optimiser they are shipped
+  # with. Programs instantiate the runtime too, but the runtime's own tests and the workloads do so
+  # as shipped.
+  if(NOT label MATCHES "^(transport|record|runtime|collect|workloads)$")
     set(level "$<$<CONFIG:Release>:-O1>")
   endif()
   # Whole runs in processes of their own: the test itself does little.

@@ -30,8 +30,8 @@ TEST_F(DumpFaults, FullDiskKeepsWholeFramesAndCountsTheRest) {
     SCOPED_TRACE(blocks);
     const Finished done = run(
         "run bgemm --case Small --dump-tensor --page-bytes 4096 --pool-bytes 262144 --ring-heap "
-        "131072 --ring-task-window 64 --ring-dep-pool 64 --tensormap-pool 1024 --output-prefix r "
-        "--force",
+        "131072 --ring-task-window 64 --ring-dep-pool 64 --ring-args 16384 --tensormap-pool 1024 "
+        "--output-prefix r --force",
         fmt::format("ulimit -f {};", blocks));
     EXPECT_EQ(done.exit_code, 5) << done.error;
     EXPECT_NE(done.error.find("capture.tide"), std::string::npos) << done.error;
