@@ -118,6 +118,7 @@ class Stepper {
 struct SteppedEnv {
   static constexpr std::uint64_t kSleepTicks = 20'000;
 
+  static void gives() { Stepper::current->tick(); }
   static std::uint64_t now_ticks() { return Stepper::current->tick(); }
   static std::uint64_t ordered_ticks() { return now_ticks(); }
   static void pause(std::uint32_t) { Stepper::current->step(); }

@@ -47,7 +47,7 @@ class TurnsWatch {
     for (std::uint32_t shape = 0; shape < kTaskShapeCount; ++shape)
       see_ready(static_cast<TaskShape>(shape));
     for (std::uint32_t core = 0; core < seen_.size(); ++core)
-      for (; seen_[core] < memory_.mailbox(core).dispatched.load_acquire(); ++seen_[core])
+      for (; seen_[core] < memory_.mailbox(core).given; ++seen_[core])
         see_give(core, memory_.dispatch(core, seen_[core]));
     for (const CoreType type : {CoreType::kAic, CoreType::kAiv}) note_before(type);
     ++turn_;

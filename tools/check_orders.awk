@@ -79,7 +79,7 @@ function note_atomics(code, rest, name) {
     atomic[room, name] = 1
     return
   }
-  if (code ~ /seq_cst/) violation(FNR, "seq_cst: say which order is meant, and why")
+  if (code ~ /seq_cst/ && code !~ /atomic_thread_fence/) violation(FNR, "seq_cst: say which order is meant, and why")
 }
 
 function note_use(statement, line_number, rest, name) {

@@ -74,9 +74,11 @@ void bind_runtime(Command& command, bench::RuntimeBenchOptions& options) {
   command.option("-p,--platform", &options.platform, "A simulated platform", kShowsDefault);
   command.option(
       "--graph", &options.graph,
-      "all: by the shape of the graph; tiles: by live writers of a buffer; cores: as many "
-      "slow tasks as cores",
-      {.shows_default = true, .one_of = {"all", "tiles", "cores"}});
+      "all: by the shape of the graph, or one shape; tiles: by live writers of a buffer; cores: "
+      "as many slow tasks as cores",
+      {.shows_default = true,
+       .one_of = {"all", "independent", "chain", "fan_out_fan_in", "random_dag", "tiles",
+                  "cores"}});
   command.option("--rounds", &options.rounds, "Rounds of which the median is taken", kRounds);
   command.option("--tasks", &options.tasks, "Tasks of a graph",
                  {.shows_default = true, .range = {{100, 1'000'000}}});

@@ -141,4 +141,14 @@ TM_DEVICE inline void order_page_stores() {
 #endif
 }
 
+// Between a store of one's own and a look at what another one stores before it looks here: at least
+// one of the two sees the other's.
+TM_DEVICE TM_INLINE void order_store_before_look() {
+#if defined(__CUDACC__)
+  cuda::atomic_thread_fence(cuda::memory_order_seq_cst, cuda::thread_scope_device);
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+
 }  // namespace tidemark

@@ -42,17 +42,16 @@ TM_DEVICE inline void store_args(const RuntimeMemory& memory, const TaskSlot& sl
   for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
     Args::Tensor& tensor = args.tensor(i);
     if (tensor.access == Access::kOutput) {
-      tensor.ref = {
-          .view =
-              TensorView::row_major(memory_offset, tensor.ref.view.dtype, tensor.ref.view.shape),
-          .owner = slot.id.value,
-          .scope = scope,
-          .output_index = output_index++,
-          .argument = static_cast<std::uint16_t>(i),
-          .exists = true,
-          .known = true,
-          .buffer_bytes = tensor.ref.view.element_count() * dtype_bytes(tensor.ref.view.dtype)};
-      memory_offset = add_output_bytes(memory_offset, tensor.ref.view);
+      TensorRef& made = tensor.ref;  // its shape and dtype are the program's
+      made.view.buffer = memory_offset;
+      made.view.lay_out_rows();
+      made.owner = slot.id.value;
+      made.scope = scope;
+      made.output_index = output_index++;
+      made.argument = static_cast<std::uint16_t>(i);
+      made.known = true;
+      made.buffer_bytes = made.view.element_count() * dtype_bytes(made.view.dtype);
+      memory_offset = add_output_bytes(memory_offset, made.view);
     }
     stored[i].view = tensor.ref.view;
     stored[i].owner = tensor.ref.owner;

@@ -16,6 +16,17 @@ class Submitted {
  public:
   TaskHandle task;
 
+  // A submit makes one of these each time, mostly for one output or none: only those that are there
+  // are written and copied.
+  TM_DEVICE Submitted() {}  // NOLINT(modernize-use-equals-default): of a union
+  TM_DEVICE Submitted(const Submitted& from) { *this = from; }
+  TM_DEVICE Submitted& operator=(const Submitted& from) {
+    task = from.task;
+    output_count_ = from.output_count_;
+    for (std::uint32_t i = 0; i < output_count_; ++i) outputs_[i] = from.outputs_[i];
+    return *this;
+  }
+
   TM_DEVICE bool valid() const { return task.valid(); }
   // Empty, and safe to use, if the submit was refused.
   TM_DEVICE TensorRef output(std::uint32_t index) const {
@@ -30,7 +41,9 @@ class Submitted {
 
  private:
   std::uint32_t output_count_ = 0;
-  TensorRef outputs_[kOutputsMax];
+  union {
+    TensorRef outputs_[kOutputsMax];  // the first output_count_
+  };
 };
 
 }  // namespace tidemark

@@ -119,7 +119,8 @@ class TaskSubmitter {
   }
 
   TM_DEVICE Submitted submit_checked(Args& args, const TaskPlan& task) {
-    if (failed() || !well_formed(args, task)) return {};
+    Submitted result;
+    if (failed() || !well_formed(args, task)) return result;
     watch_.submit_begins();
     const std::uint32_t ring_index = scopes_.ring();
     Ring& ring = rings_.ring(ring_index);
@@ -129,7 +130,7 @@ class TaskSubmitter {
                                .submit = task.site};
     rings_.reclaim(ring_index);
     TaskSpace space;
-    if (!take_space(args, request, ring, space)) return {};
+    if (!take_space(args, request, ring, space)) return result;
     const SlotRef ref = rings_.ref_of(ring_index, ring.window.push());
     watch_.took(Resource::kTaskWindow, ring_index, ring.window.live_count());
     TaskSlot& slot = memory_.slot(ref);
@@ -144,22 +145,21 @@ class TaskSubmitter {
     ++submitted_;
     status_->submitted.store_relaxed(submitted_);
     rings_.line().task(slot.id.value);
-    if (!connect(ref, args, request)) return {};
+    if (!connect(ref, args, request)) return result;
     slot.heap_mark = ring.heap.head();
     slot.args_mark = ring.args.head();
     slot.dep_mark = ring.deps.head();
     slot.fanin_mark = ring.fanin.head();
     rings_.tell(ring_index);
     status_->map_entries.store_relaxed(rings_.map().live_count());
-    const Submitted result = result_of(slot, args);
+    tell_outputs(slot, args, result);
     watch_.submitted(slot);
     watch_.described(memory_, slot, task);
     if (task.complete_at_once) {
       complete_task<Env>(memory_, ref);
       status_->completed_at_once.store_relaxed(++completed_at_once_);
       // On the host edges may still come: see release_all.
-      // [producer done]; pairs with [producer done]
-    } else if (memory_.config().reclaims() && slot.pending.subtract_acq_rel(1) == 1) {
+    } else if (memory_.config().reclaims() && is_ready(slot)) {
       make_ready<Env>(memory_, ref, slot);
     }
     watch_.submit_ends(result.task.id, rings_);
@@ -218,12 +218,20 @@ class TaskSubmitter {
     return true;
   }
 
-  TM_DEVICE Submitted result_of(const TaskSlot& slot, Args& args) {
-    Submitted result;
+  // The submit is over: no producer is left to wait for. Where nobody but the submit holds the
+  // task, nobody else counts.
+  TM_DEVICE static bool is_ready(TaskSlot& slot) {
+    if (slot.pending.load_acquire() == 1) {  // pairs with [producer done]
+      slot.pending.store_relaxed(0);
+      return true;
+    }
+    return slot.pending.subtract_acq_rel(1) == 1;  // [producer done]; pairs with [producer done]
+  }
+
+  TM_DEVICE void tell_outputs(const TaskSlot& slot, Args& args, Submitted& result) {
     result.task = {slot.id, scopes_.mark()};
     for (std::uint32_t i = 0; i < args.tensor_count(); ++i)
       if (args.tensor(i).access == Access::kOutput) result.add_output(args.tensor(i).ref);
-    return result;
   }
 
   RuntimeMemory memory_;

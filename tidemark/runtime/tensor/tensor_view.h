@@ -35,12 +35,15 @@ struct TensorView {
                                                   const TensorShape& shape) {
     TM_CHECK(shape.rank <= kRankMax);
     TensorView view{.buffer = buffer, .dtype = dtype, .shape = shape};
-    std::uint64_t stride = 1;
-    for (std::uint32_t i = shape.rank; i-- > 0;) {
-      view.stride[i] = stride;
-      stride *= shape.extent[i] > 0 ? shape.extent[i] : 1;
-    }
+    view.lay_out_rows();
     return view;
+  }
+  TM_DEVICE constexpr void lay_out_rows() {
+    std::uint64_t dense = 1;
+    for (std::uint32_t i = shape.rank; i-- > 0;) {
+      stride[i] = dense;
+      dense *= shape.extent[i] > 0 ? shape.extent[i] : 1;
+    }
   }
 
   TM_DEVICE constexpr TensorView slice(std::uint32_t dim, std::uint64_t first,

@@ -18,6 +18,9 @@ TM_DEVICE inline ReadyTask ready_task(SlotRef ref, const TaskSlot& slot) {
                   .together = slot.sync_start != 0 && slot.block_count > 1};
   for (std::uint32_t part = 0; part < kKernelsMax; ++part)
     if (slot.kernels[part] != kNoKernel) ready.parts |= 1u << part;
+  if (slot.block_count != 1) return ready;
+  if (slot.shape == TaskShape::kAic) ready.kernel = slot.kernels[0];
+  if (slot.shape == TaskShape::kAiv) ready.kernel = slot.kernels[1];
   return ready;
 }
 

@@ -21,7 +21,11 @@ struct alignas(64) Doorbell {
 
   template <UnitEnv Env>
   TM_DEVICE void ring() {
-    if (asleep.exchange_acq_rel(0) == 0) return;  // [work made]: everything before this
+    // Everything before this is seen by whoever falls asleep after it. While nobody sleeps the
+    // word is only read: many ring one bell.
+    order_store_before_look();
+    if (asleep.load_relaxed() == 0) return;
+    if (asleep.exchange_acq_rel(0) == 0) return;  // alone: it only decides who wakes
     bell.add_acq_rel(1);                          // [bell rung]
     Env::wake(bell);
   }
@@ -31,7 +35,8 @@ struct alignas(64) Doorbell {
   TM_DEVICE void wait(std::uint32_t round, const HasWork& has_work) {
     if (round < kRoundsBeforeSleep) return Env::take_turn(round);
     const std::uint32_t heard = bell.load_acquire();  // pairs with [bell rung]
-    asleep.exchange_acq_rel(1);                       // pairs with [work made]
+    asleep.store_relaxed(1);
+    order_store_before_look();  // or it sees the work, or the ringer sees it asleep
     const bool sleeps = !has_work();
     if (sleeps) Env::sleep(bell, heard);
     asleep.exchange_acq_rel(0);  // alone: it is awake, whoever took the 1

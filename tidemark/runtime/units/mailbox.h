@@ -34,6 +34,7 @@ struct alignas(128) Mailbox {
   Doorbell doorbell;  // the worker sleeps here
   // Scheduler only.
   alignas(64) std::uint64_t handled;  // finished tokens it has seen
+  std::uint64_t given;                // tokens with a dispatch; `dispatched` says so to the worker
 };
 static_assert(sizeof(Mailbox) == 256);
 

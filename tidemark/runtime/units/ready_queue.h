@@ -10,6 +10,7 @@
 
 #include "tidemark/record/device_env.h"
 #include "tidemark/runtime/device_word.h"
+#include "tidemark/schema/task_limits.h"
 
 namespace tidemark {
 
@@ -31,6 +32,8 @@ struct ReadyTask {
   std::uint32_t blocks = 1;
   std::uint32_t parts = 0;  // bit p: it has a kernel for core p of a cluster
   bool together = false;    // its blocks must run at the same time
+  // Of a task of one block and one kernel: whoever gives it to a core need not look at its slot.
+  std::uint16_t kernel = kNoKernel;
 };
 
 // The first task of a queue, as it was when it was looked at.
@@ -56,7 +59,7 @@ class ReadyQueue {
       Env::pause(round);
     }
     cell.task.store_relaxed(ready.task);
-    cell.needs.store_relaxed(ready.parts | (ready.together ? kTogetherBit : 0));
+    cell.needs.store_relaxed(needs_of(ready));
     // [task ready]
     cell.turn.store_release(std::uint64_t{ready.blocks} << 32 | (turn_of(position) + 1));
   }
@@ -73,12 +76,7 @@ class ReadyQueue {
       const std::uint64_t turn = cell.turn.load_acquire();
       if (static_cast<std::uint32_t>(turn) == turn_of(position) + 1) {
         // If it is not the first one any more, these are of another one, and a take fails.
-        const std::uint32_t needs = cell.needs.load_relaxed();
-        head = {.position = position,
-                .ready = {.task = cell.task.load_relaxed(),
-                          .blocks = static_cast<std::uint32_t>(turn >> 32),
-                          .parts = needs & ~kTogetherBit,
-                          .together = (needs & kTogetherBit) != 0}};
+        head = {.position = position, .ready = ready_in(cell, turn)};
         return true;
       }
       const std::uint64_t now = words_->taken.load_relaxed();
@@ -104,17 +102,17 @@ class ReadyQueue {
   }
   // The task that was looked at and those behind it, up to `most` (kBatchMost), as far as they are
   // tasks of one block: one claim for all of them. Returns how many; 0: somebody else took it.
-  TM_DEVICE std::uint32_t take_batch(const ReadyHead& head, std::uint32_t most,
-                                     std::uint32_t* tasks) {
-    tasks[0] = head.ready.task;
+  TM_DEVICE std::uint32_t take_batch(const ReadyHead& head, std::uint32_t most, ReadyTask* tasks) {
+    tasks[0] = head.ready;
     std::uint32_t count = 1;
     for (; count < most && count <= mask_; ++count) {
       const std::uint64_t position = head.position + count;
       const ReadyCell& cell = cells_[position & mask_];
       // pairs with [task ready]
-      if (cell.turn.load_acquire() != (std::uint64_t{1} << 32 | (turn_of(position) + 1))) break;
-      if ((cell.needs.load_relaxed() & kTogetherBit) != 0) break;
-      tasks[count] = cell.task.load_relaxed();
+      const std::uint64_t turn = cell.turn.load_acquire();
+      if (turn != (std::uint64_t{1} << 32 | (turn_of(position) + 1))) break;
+      tasks[count] = ready_in(cell, turn);
+      if (tasks[count].together) break;
     }
     std::uint64_t position = head.position;
     // alone: it only decides who takes
@@ -149,7 +147,24 @@ class ReadyQueue {
   TM_DEVICE std::uint64_t taken() const { return words_->taken.load_relaxed(); }
 
  private:
+  //   31       30 ─ 24   23 ─ 8    2 ─ 0
+  //   together    0      kernel    parts
   static constexpr std::uint32_t kTogetherBit = 1u << 31;
+  static constexpr std::uint32_t kKernelShift = 8;
+  static constexpr std::uint32_t kPartsMask = (1u << kKernelsMax) - 1;
+
+  TM_DEVICE static std::uint32_t needs_of(const ReadyTask& ready) {
+    return ready.parts | std::uint32_t{ready.kernel} << kKernelShift |
+           (ready.together ? kTogetherBit : 0);
+  }
+  TM_DEVICE static ReadyTask ready_in(const ReadyCell& cell, std::uint64_t turn) {
+    const std::uint32_t needs = cell.needs.load_relaxed();
+    return {.task = cell.task.load_relaxed(),
+            .blocks = static_cast<std::uint32_t>(turn >> 32),
+            .parts = needs & kPartsMask,
+            .together = (needs & kTogetherBit) != 0,
+            .kernel = static_cast<std::uint16_t>(needs >> kKernelShift)};
+  }
 
   TM_DEVICE std::uint32_t turn_of(std::uint64_t position) const {
     return static_cast<std::uint32_t>(position / (mask_ + 1) * 2);

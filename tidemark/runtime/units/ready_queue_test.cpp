@@ -78,7 +78,7 @@ TEST(ReadyQueue, ABatchEndsBeforeATaskOfManyBlocksAndBeforeOneThatIsNotThereYet)
   QueueMemory memory(8);
   ReadyQueue queue = memory.queue();
   const auto never = [] { return false; };
-  std::uint32_t tasks[ReadyQueue::kBatchMost] = {};
+  ReadyTask tasks[ReadyQueue::kBatchMost] = {};
   ReadyHead head;
   for (std::uint32_t lap = 0; lap < 20; ++lap) {
     queue.push<YieldEnv>(1, never);
@@ -89,8 +89,8 @@ TEST(ReadyQueue, ABatchEndsBeforeATaskOfManyBlocksAndBeforeOneThatIsNotThereYet)
     ASSERT_TRUE(queue.peek(head));
     const ReadyHead stale = head;
     ASSERT_EQ(queue.take_batch(head, 8, tasks), 2u) << "task 3 has two blocks";
-    EXPECT_EQ(tasks[0], 1u);
-    EXPECT_EQ(tasks[1], 2u);
+    EXPECT_EQ(tasks[0].task, 1u);
+    EXPECT_EQ(tasks[1].task, 2u);
     EXPECT_EQ(queue.take_batch(stale, 8, tasks), 0u) << "it is taken";
     for (const std::uint32_t blocks : {2u, 1u}) {
       ASSERT_TRUE(queue.peek(head));
@@ -100,10 +100,10 @@ TEST(ReadyQueue, ABatchEndsBeforeATaskOfManyBlocksAndBeforeOneThatIsNotThereYet)
     }
     ASSERT_TRUE(queue.peek(head));
     ASSERT_EQ(queue.take_batch(head, 1, tasks), 1u) << "no more than asked for";
-    EXPECT_EQ(tasks[0], 4u);
+    EXPECT_EQ(tasks[0].task, 4u);
     ASSERT_TRUE(queue.peek(head));
     ASSERT_EQ(queue.take_batch(head, 8, tasks), 1u) << "there is one";
-    EXPECT_EQ(tasks[0], 5u);
+    EXPECT_EQ(tasks[0].task, 5u);
     ASSERT_TRUE(queue.empty());
   }
 }
@@ -114,7 +114,7 @@ TEST(ReadyQueue, ABatchDoesNotReachIntoTasksThatStartTogether) {
   const auto never = [] { return false; };
   queue.push<YieldEnv>(1, never);
   queue.push<YieldEnv>(ReadyTask{.task = 2, .together = true}, never);
-  std::uint32_t tasks[ReadyQueue::kBatchMost] = {};
+  ReadyTask tasks[ReadyQueue::kBatchMost] = {};
   ReadyHead head;
   ASSERT_TRUE(queue.peek(head));
   EXPECT_EQ(queue.take_batch(head, 4, tasks), 1u);
@@ -160,16 +160,17 @@ TEST(ReadyQueue, EveryTaskIsTakenOnceByOneOfManyTakers) {
     threads.emplace_back([&, taker] {
       ReadyQueue queue = memory.queue();
       while (total.load() < taken.size()) {
-        std::uint32_t tasks[ReadyQueue::kBatchMost], count = 0;
+        ReadyTask tasks[ReadyQueue::kBatchMost];
+        std::uint32_t count = 0;
         ReadyHead head;
         // Every second one by one, so that both ways compete.
         if (taker % 2 == 0)
-          count = queue.take(tasks[0]) ? 1 : 0;
+          count = queue.take(tasks[0].task) ? 1 : 0;
         else if (queue.peek(head))
           count = queue.take_batch(head, 1 + total.load() % 5, tasks);
         if (count == 0) std::this_thread::yield();
         for (std::uint32_t i = 0; i < count; ++i) {
-          const std::uint32_t task = tasks[i];
+          const std::uint32_t task = tasks[i].task;
           ASSERT_EQ(payload[task], task * 3ull + 1);
           taken[task].fetch_add(1);
           seen[taker].push_back(task);

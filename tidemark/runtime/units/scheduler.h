@@ -175,6 +175,7 @@ class Scheduler {
     given |= dispatch_all(TaskShape::kMix);
     given |= dispatch_singles(CoreType::kAic);
     given |= dispatch_singles(CoreType::kAiv);
+    cores_.tell_cores();
     return given;
   }
   TM_DEVICE bool end_dummies() {
@@ -191,6 +192,7 @@ class Scheduler {
 
   TM_DEVICE bool dispatch_singles(CoreType type) {
     const bool given = dispatch_all(type == CoreType::kAic ? TaskShape::kAic : TaskShape::kAiv);
+    if (memory_.config().scheduler_count == 1) return given;  // nobody to tell
     const std::uint32_t bit = 1u << static_cast<std::uint32_t>(type);
     const std::uint32_t full = cores_.any_idle(type) ? full_ & ~bit : full_ | bit;
     if (full == full_) return given;
@@ -237,19 +239,19 @@ class Scheduler {
   // touched once for all of them.
   TM_DEVICE bool give_batch(TaskShape shape, ReadyQueue& queue, const ReadyHead& head) {
     if (shape == TaskShape::kMix || head.ready.blocks != 1 || head.ready.together) return false;
-    if (!memory_.ready(TaskShape::kMix).empty()) return false;
+    const std::uint64_t waiting = queue.count();
+    if (waiting < 2 || !memory_.ready(TaskShape::kMix).empty()) return false;
     const CoreType type = shape == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
     std::uint32_t most = ReadyQueue::kBatchMost;
-    const std::uint64_t waiting = queue.count();
     const std::uint32_t each =
         waiting > most && others_are_full(type) ? allowed_load(type, waiting - most) : 1;
     const std::uint32_t room = cores_.room(type, each);
     if (room < most) most = room;
     if (most < 2) return false;
-    std::uint32_t tasks[ReadyQueue::kBatchMost];
+    ReadyTask tasks[ReadyQueue::kBatchMost];
     const std::uint32_t count = queue.take_batch(head, most, tasks);
     for (std::uint32_t i = 0; i < count; ++i)
-      give_single(cores_.least_loaded(type, false), {.task = tasks[i]});
+      give_single(cores_.least_loaded(type, false), tasks[i]);
     pop_hit_ += count;
     return count > 0;
   }
@@ -301,7 +303,20 @@ class Scheduler {
     return taken;
   }
 
+  // Only a record of the finish says when a task was given.
+  TM_DEVICE std::uint64_t dispatch_ticks() const {
+    return finishes_.enabled() ? Env::now_ticks() : 0;
+  }
   TM_DEVICE void give_single(std::uint32_t core, const ReadyTask& ready) {
+    if (ready.kernel != kNoKernel) {
+      ++given_;
+      return cores_.give(core, {.task = ready.task,
+                                .kernel = ready.kernel,
+                                .part = 0,
+                                .block = 0,
+                                .flags = kOnlyPart,
+                                .dispatch_ticks = dispatch_ticks()});
+    }
     const TaskSlot& slot = memory_.slot({ready.task});
     const std::uint32_t block_count = slot.block_count;
     const std::uint32_t only = block_count == 1 ? kOnlyPart : 0;
@@ -311,7 +326,7 @@ class Scheduler {
                        .part = 0,
                        .block = block_count - ready.blocks,
                        .flags = only | (ready.together ? kStartsTogether : 0),
-                       .dispatch_ticks = Env::now_ticks()});
+                       .dispatch_ticks = dispatch_ticks()});
     if (ready.together) note_placed(ready, block_count);
   }
   // All kernels of a block at once: two mixes are in the same order in all mailboxes. Nothing of
@@ -329,7 +344,7 @@ class Scheduler {
                                                .part = static_cast<std::uint16_t>(part),
                                                .block = block_count - ready.blocks,
                                                .flags = ready.together ? kStartsTogether : 0,
-                                               .dispatch_ticks = Env::now_ticks()});
+                                               .dispatch_ticks = dispatch_ticks()});
     }
     if (ready.together) note_placed(ready, block_count);
   }
