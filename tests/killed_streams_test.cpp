@@ -46,8 +46,8 @@ TEST_F(KilledStreams, AKilledHostLeavesThemToRecovery) {
       }
       tasks_ = 0;
       expect_artifacts(*report, audit);
-      // A device whose host is gone at its first page may leave before it has run anything.
-      EXPECT_TRUE(tasks_ > 0 || fault == "kill@drain:1");
+      // A device whose host is gone while the graph is built may leave before it has run anything.
+      EXPECT_TRUE(tasks_ > 0 || fault.starts_with("kill@drain"));
       if (HasFailure()) return;
     }
   }

@@ -15,7 +15,7 @@ namespace tidemark::random_program {
 namespace {
 
 std::uint64_t seeds_for(std::string_view platform) {
-  return platform == "sim" ? seed_count({.campaign = 500, .quick = 120, .under_sanitizer = 20})
+  return platform == "sim" ? seed_count({.campaign = 1000, .quick = 120, .under_sanitizer = 20})
                            : seed_count({.campaign = 30, .quick = 8, .under_sanitizer = 3});
 }
 
@@ -198,6 +198,8 @@ TEST(RecordedProgram, RunsAgainInTheSmallestSizesItsReportNames) {
           config.rings[use.ring].task_window = static_cast<std::uint32_t>(use.needed);
         else if (use.resource == "heap")
           config.rings[use.ring].heap_bytes = use.needed;
+        else if (use.resource == "arguments")
+          config.rings[use.ring].args_bytes = use.needed;
         else if (use.resource == "tensor map")
           config.tensormap_entries = static_cast<std::uint32_t>(use.needed);
         // How many dependency entries are needed depends on how fast producers are.

@@ -74,6 +74,26 @@ TEST_F(SteppedReport, IsTheOldOneOrTheNewOneAtEveryMoment) {
   EXPECT_FALSE(has_parts());
 }
 
+// The part of a first report is still there, as a second name of run.json.
+TEST_F(SteppedReport, AKillBeforeTheEndOfTheFirstPartLeavesTheOldOne) {
+  ASSERT_TRUE(put_first().has_value());
+  fs::create_hard_link(directory_.file("run.json"),
+                       directory_.file(fmt::format("run.json.{}.part", run_id_text(77))));
+  std::vector<std::string> seen;
+  {
+    const Watched watched({directory_.path()}, [&](const Step&) {
+      seen.push_back(found());
+      return Answer{};
+    });
+    ASSERT_TRUE(replace().has_value());
+  }
+  EXPECT_GE(seen.size(), 5u);
+  for (const std::string& text : seen) EXPECT_TRUE(text == "old" || text == "new") << text;
+  EXPECT_EQ(seen.front(), "old");
+  EXPECT_EQ(found(), "new");
+  EXPECT_FALSE(has_parts());
+}
+
 TEST_F(SteppedReport, ARefusedCallLeavesTheOldOne) {
   ASSERT_TRUE(put_first().has_value());
   std::vector<Step> calls;

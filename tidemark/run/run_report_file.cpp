@@ -41,7 +41,10 @@ Expected<ReportFile> ReportFile::reserve(const std::string& directory, std::uint
   file.directory_ = directory;
   // The run's own name: no other run writes it, and a recovery takes over what a kill left.
   file.part_ = fmt::format("{}/run.json.{}.part", directory, run_id_text(run_id));
-  file.fd_ = create_file(file.part_, O_WRONLY | O_TRUNC | O_NOFOLLOW);
+  // What a kill left is another name of run.json, where it came between the link and the end of the
+  // part: it is not written into.
+  ::unlink(file.part_.c_str());
+  file.fd_ = create_file(file.part_, O_WRONLY | O_EXCL | O_NOFOLLOW);
   if (!file.fd_.valid()) return file_failure("create", file.part_);
   const std::uint64_t bytes = kReportBytes + lanes * kReportBytesPerLane;
   const int allocated = uninterrupted([&] {
