@@ -13,7 +13,7 @@
 namespace tidemark {
 namespace {
 
-constexpr SeedCounts kFairSeeds{.campaign = 500, .quick = 25, .under_sanitizer = 5};
+constexpr SeedCounts kFairSeeds{.campaign = 500, .quick = 15, .under_sanitizer = 1};
 constexpr std::uint64_t kTicksPerMs = 1000;
 constexpr std::uint64_t kLimitMs = 1000;
 constexpr std::uint64_t kForever = ~0ull;

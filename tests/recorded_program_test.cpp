@@ -40,6 +40,7 @@ void expect_same(const ScopePeaks& recorded, const ScopePeaks& counted) {
     EXPECT_EQ(recorded.deps[i], counted.deps[i]) << "dependencies of ring " << i;
     EXPECT_EQ(recorded.fanin[i], counted.fanin[i]) << "fanin of ring " << i;
     EXPECT_EQ(recorded.heap_request[i], counted.heap_request[i]) << "request of ring " << i;
+    EXPECT_EQ(recorded.args_bytes[i], counted.args_bytes[i]) << "arguments of ring " << i;
   }
   EXPECT_EQ(recorded.map_entries, counted.map_entries);
 }

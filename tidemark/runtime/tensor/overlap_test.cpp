@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tidemark/base/testing/seed_range.h"
 #include "tidemark/runtime/testing/random_views.h"
 
 namespace tidemark {
@@ -122,7 +123,7 @@ TEST(Overlap, OfViewsThatRunOverTheEndOfARowErrsOnlyTowardsPartial) {
       ASSERT_TRUE(truth.covered) << first.offset << " and " << second.offset;
     }
   }
-  EXPECT_GT(met, 1000);
+  EXPECT_GT(met, static_cast<int>(fewer_under_sanitizer(1000)));
 }
 
 // Without holes only the bytes count, not the shape and not the type.
@@ -154,7 +155,7 @@ TEST(Overlap, OfViewsWithoutHolesIsExactWhateverTheirShapes) {
 // Whatever a program does with a buffer: none is never wrong and covered is never wrong.
 TEST(Overlap, OfAllKindsOfViewsErrsOnlyTowardsPartial) {
   int met = 0;
-  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+  for (std::uint64_t seed = 0; seed < fewer_under_sanitizer(600); ++seed) {
     std::mt19937_64 random(seed);
     const samples::ViewSource source(1, random);
     for (int i = 0; i < 30; ++i) {
@@ -166,7 +167,7 @@ TEST(Overlap, OfAllKindsOfViewsErrsOnlyTowardsPartial) {
       ASSERT_TRUE(found != ViewOverlap::kCovered || truth.covered) << seed;
     }
   }
-  EXPECT_GT(met, 1000);
+  EXPECT_GT(met, static_cast<int>(fewer_under_sanitizer(1000)));
 }
 
 // A range of a row meets the tiles of its columns only.
