@@ -244,7 +244,7 @@ TEST(HostileCapture, WithRightChecksumsItReachesEveryReaderAndCrashesNone) {
 TEST(HostileCapture, OrdersToATerminalReachEveryCommandAndNoTerminal) {
   const auto captures = sample_captures();
   std::uint64_t shown = 0;
-  const SeedRange seeds = seed_range(200, 15);
+  const SeedRange seeds = seed_range(200, 30);
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     SeededBits bits(seed);
     CaptureBytes capture = parse_capture(captures[1 + seed % (captures.size() - 1)]);

@@ -13,7 +13,7 @@
 namespace tidemark::random_program {
 namespace {
 
-constexpr SeedCounts kSeeds{.campaign = 2700, .quick = 300, .under_sanitizer = 40};
+constexpr SeedCounts kSeeds{.campaign = 2700, .quick = 120, .under_sanitizer = 40};
 
 enum class Sizes { kRoomy, kTightRings, kTightEverything };
 

@@ -15,7 +15,7 @@ namespace tidemark::random_program {
 namespace {
 
 std::uint64_t seeds_for(std::string_view platform) {
-  return platform == "sim" ? seed_count({.campaign = 1000, .quick = 120, .under_sanitizer = 20})
+  return platform == "sim" ? seed_count({.campaign = 1000, .quick = 60, .under_sanitizer = 20})
                            : seed_count({.campaign = 30, .quick = 8, .under_sanitizer = 3});
 }
 
