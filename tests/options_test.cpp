@@ -197,6 +197,13 @@ TEST_F(Options, BenchesMeasureWhatTheySayAndLoseNothing) {
   }
   EXPECT_EQ(tasks, (std::multiset<int>{10, 100, 100, 100, 100, 100, 100, 100, 100, 1000}));
   EXPECT_EQ(shapes.size(), 4u);
+  EXPECT_EQ(bench("runtime --graph chain --rounds 1 --tasks 100")["graphs"].Size(), 2u);
+  const auto cores = bench("runtime --graph cores --rounds 1");
+  ASSERT_EQ(cores["cores"].Size(), 2u);
+  for (const auto& row : cores["cores"].GetArray()) {
+    EXPECT_GE(row["one_ms"].GetDouble(), row["kernel_ms"].GetDouble());
+    EXPECT_GE(row["all_ms"].GetDouble(), row["kernel_ms"].GetDouble());
+  }
   const auto overhead = bench("overhead vector_example --rounds 1");
   ASSERT_GE(overhead["streams"].Size(), 5u);
   EXPECT_STREQ(overhead["streams"][0]["streams"].GetString(), "off");

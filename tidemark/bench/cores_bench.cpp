@@ -16,7 +16,8 @@ namespace tidemark::bench {
 namespace {
 
 struct SlowTask {
-  static constexpr KernelInfo kInfo{.name = "slow", .core = CoreType::kAiv, .args = {}};
+  static constexpr KernelInfo kInfo{
+      .name = "slow", .core = CoreType::kAiv, .args = {scalar("ns", DType::kInt64)}};
   template <class Block>
   static void run(Block& block, const TaskArgs& args) {
     block.wait_ns(static_cast<std::uint64_t>(args.scalar<std::int64_t>(0)));
