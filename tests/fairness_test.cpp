@@ -29,7 +29,7 @@ struct FairTask {
 
 struct FairRun {
   std::vector<FairTask> tasks;
-  const TurnsWatch* watch = nullptr;
+  TurnsWatch* watch = nullptr;
   const RuntimeMemory* memory = nullptr;
   std::uint32_t begun_too_early = 0;
   std::uint64_t units = 0;
@@ -58,6 +58,7 @@ struct FairWork {
     const FairTask& task = run.tasks[args.scalar<std::uint64_t>(0)];
     ++run.units;
     const SeenTask& seen = run.watch->tasks().at(args.task.value);
+    run.watch->see_start(args.task.value);
     if (task.together && seen.given < seen.units) ++run.begun_too_early;
     if (task.ticks != kForever) return SteppedEnv::work(task.ticks);
     while (run.memory->control().error.load_acquire() == ErrorCode::kNone)
@@ -153,6 +154,9 @@ class FairTrial {
       // A mix may be overtaken, until its cores are free, by one task for each place in a mailbox.
       const std::uint32_t most = task.mix ? config_.core_count() * config_.mailbox_depth : 0;
       EXPECT_LE(watch_->overtakers_of(task), most)
+          << TaskId{id}.local() << (task.mix ? " mix" : "") << (task.together ? " together" : "");
+      // K: what may begin before it, also where it was given to a core behind a slow kernel.
+      EXPECT_LE(watch_->started_before(task), 3 * config_.core_count() * config_.mailbox_depth)
           << TaskId{id}.local() << (task.mix ? " mix" : "") << (task.together ? " together" : "");
     }
   }

@@ -21,6 +21,7 @@ struct TurnNotes {
   struct Begin {
     std::uint64_t number;
     std::uint32_t core;
+    std::uint64_t ticks = Stepper::current->clock();
   };
   std::vector<Begin> begins;
   std::uint32_t arrived = 0;
@@ -40,7 +41,7 @@ struct Work {
       .name = "work", .core = kCore, .args = {scalar("number"), scalar("ticks")}};
   template <class Block>
   static void run(Block&, const TaskArgs& args) {
-    turn_notes->begins.push_back({args.scalar<std::uint64_t>(0), args.core});
+    turn_notes->begins.push_back({.number = args.scalar<std::uint64_t>(0), .core = args.core});
     SteppedEnv::work(args.scalar<std::uint64_t>(1));
   }
 };
@@ -53,7 +54,7 @@ struct MeetAll {
       .name = "meet_all", .core = CoreType::kAiv, .args = {scalar("number")}};
   template <class Block>
   static void run(Block&, const TaskArgs& args) {
-    turn_notes->begins.push_back({args.scalar<std::uint64_t>(0), args.core});
+    turn_notes->begins.push_back({.number = args.scalar<std::uint64_t>(0), .core = args.core});
     ++turn_notes->arrived;
     while (turn_notes->arrived < args.block_count && !turn_notes->failed()) SteppedEnv::pause(0);
   }
@@ -178,6 +179,51 @@ TEST_F(TurnsTest, AMixBeginsInItsTurn) {
     EXPECT_EQ(to_text(error), "NONE");
     // At 10 ms 40 of each kind are there; then one for each place in each mailbox may go first.
     EXPECT_LE(notes_.place_of(5000), 2 * 60u + 2 * kCoresPerCluster * config_.mailbox_depth);
+  }
+}
+
+// Small tasks that were given to the core of a slow kernel, behind it, while the others went on: at
+// most K = 3 x cores x depth tasks that became ready later begin before one of them.
+TEST_F(TurnsTest, ATaskBehindASlowKernelBeginsInItsTurn) {
+  config_.cluster_count = 2;
+  for (const std::uint32_t schedulers : {1u, 2u})
+    for (const std::uint32_t depth : {2u, 16u}) {
+      config_.scheduler_count = schedulers;
+      config_.mailbox_depth = depth;
+      const ErrorCode error = run(schedulers * depth, [](TurnOrchestrator& orch) {
+        Scope root(orch);
+        for (std::uint64_t i = 0; i < 3000; ++i)
+          orch.submit<AivWork>(work(i, i % 1000 == 100 ? 300 * kMs : kMs));
+      });
+      EXPECT_EQ(to_text(error), "NONE");
+      EXPECT_EQ(completed_, 3000u);
+      std::uint64_t most = 0;
+      for (std::size_t place = 1; place < notes_.begins.size(); ++place) {
+        std::uint64_t younger = 0;
+        for (std::size_t before = 0; before < place; ++before)
+          younger += notes_.begins[before].number > notes_.begins[place].number ? 1 : 0;
+        most = std::max(most, younger);
+      }
+      EXPECT_LE(most, 3 * config_.core_count(CoreType::kAiv) * depth)
+          << schedulers << " schedulers, depth " << depth;
+    }
+}
+
+// The last small tasks: nothing younger comes, and cores are idle.
+TEST_F(TurnsTest, NothingWaitsBehindAKernelBesideAnIdleCore) {
+  config_.cluster_count = 2;
+  for (const std::uint32_t schedulers : {1u, 2u}) {
+    config_.scheduler_count = schedulers;
+    const ErrorCode error = run(schedulers, [](TurnOrchestrator& orch) {
+      Scope root(orch);
+      const TaskHandle first = orch.submit<AicWork>(work(9999, 5 * kMs)).task;
+      for (std::uint64_t i = 0; i < 64; ++i)
+        orch.submit<AivWork>(work(i, i == 0 ? 900 * kMs : kMs).after(first));
+    });
+    EXPECT_EQ(to_text(error), "NONE");
+    const std::uint64_t slow_began = notes_.begins[notes_.place_of(0)].ticks;
+    for (const TurnNotes::Begin& begin : notes_.begins)
+      EXPECT_LT(begin.ticks, slow_began + 500 * kMs) << begin.number;
   }
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Test support: sees from outside when a task becomes ready and when its parts are given to cores,
-// by looking at the queues and mailboxes of stepped units in every turn.
+// by looking at the queues and mailboxes of stepped units in every turn. When a kernel begins, the
+// kernel itself says so.
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,8 @@ struct SeenTask {
   std::uint64_t position = 0, ready_turn = 0;
   std::uint32_t given = 0;
   std::uint64_t first_give = 0, last_give = 0;  // numbers of gives
+  std::uint64_t first_start = 0;                // number of a kernel's begin; 0: none has begun
+  std::set<std::pair<std::uint32_t, std::uint32_t>> given_units;  // block, part
 
   // With blocks that start together a task begins with the last of them.
   [[nodiscard]] std::uint64_t begin() const { return together ? last_give : first_give; }
@@ -48,7 +52,7 @@ class TurnsWatch {
       see_ready(static_cast<TaskShape>(shape));
     for (std::uint32_t core = 0; core < seen_.size(); ++core)
       for (; seen_[core] < memory_.mailbox(core).given; ++seen_[core])
-        see_give(core, memory_.dispatch(core, seen_[core]));
+        see_give(core, memory_.dispatch(core, seen_[core]).dispatch);
     for (const CoreType type : {CoreType::kAic, CoreType::kAiv}) note_before(type);
     ++turn_;
   }
@@ -63,7 +67,23 @@ class TurnsWatch {
         ++count;
     return count;
   }
+  // The same by the kernels' begins.
+  [[nodiscard]] std::uint32_t started_before(const SeenTask& task) const {
+    std::uint32_t count = 0;
+    for (const auto& [id, other] : tasks_)
+      if (other.first_start > 0 && other.wants_what(task) && other.later_than(task) &&
+          other.first_start < task.first_start)
+        ++count;
+    return count;
+  }
+  // By the kernel, when it begins.
+  void see_start(std::uint64_t task_id) {
+    SeenTask& task = tasks_.at(task_id);
+    ++starts_;
+    if (task.first_start == 0) task.first_start = starts_;
+  }
   std::vector<std::string> problems;
+  std::uint64_t moves = 0;  // dispatches that were taken from one core for another
 
  private:
   struct Before {
@@ -95,6 +115,11 @@ class TurnsWatch {
   }
   void see_give(std::uint32_t core, const Dispatch& dispatch) {
     SeenTask& task = tasks_.at(memory_.slot({dispatch.task}).id.value);
+    if (!task.given_units.insert({dispatch.block, dispatch.part}).second) {
+      ++moves;
+      if (load_[core]++ != 0) problems.push_back(fmt::format("moved to busy core {}", core));
+      return;
+    }
     ++gives_;
     if (task.given++ == 0) task.first_give = gives_;
     task.last_give = gives_;
@@ -129,7 +154,7 @@ class TurnsWatch {
   std::uint64_t ready_[kTaskShapeCount] = {};
   Before before_[2];
   std::map<std::uint64_t, SeenTask> tasks_;
-  std::uint64_t turn_ = 1, gives_ = 0;
+  std::uint64_t turn_ = 1, gives_ = 0, starts_ = 0;
 };
 
 }  // namespace tidemark

@@ -82,7 +82,7 @@ void run_parts(std::uint64_t count) {
   slot.shape = TaskShape::kAiv;
   constexpr std::uint32_t kCore = 1;
   for (std::uint32_t i = 0; i < config.mailbox_depth; ++i)
-    memory.dispatch(kCore, i) = {.task = SlotRef::make(0, 0).value};
+    memory.dispatch(kCore, i).dispatch = {.task = SlotRef::make(0, 0).value};
   memory.mailbox(kCore).dispatched.store_relaxed(count);
   memory.mailbox(kCore).leave.store_relaxed(1);
   SimBlock block;

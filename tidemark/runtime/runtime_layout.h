@@ -83,7 +83,7 @@ TM_DEVICE constexpr RuntimeLayout lay_out(const RuntimeConfig& config) {
   take(sizeof(RuntimeControl));
   layout.mailboxes_offset = take(config.core_count() * sizeof(Mailbox));
   layout.dispatches_offset =
-      take(std::uint64_t{config.core_count()} * config.mailbox_depth * sizeof(Dispatch));
+      take(std::uint64_t{config.core_count()} * config.mailbox_depth * sizeof(DispatchCell));
   layout.bells_offset = take(config.scheduler_count * sizeof(Doorbell));
   layout.full_offset = take(config.scheduler_count * sizeof(FullTypes));
   layout.peers_offset =

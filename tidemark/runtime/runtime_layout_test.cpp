@@ -24,7 +24,7 @@ std::vector<Area> areas_of(const RuntimeLayout& layout) {
   std::vector<Area> areas = {
       {"control", 0, sizeof(RuntimeControl)},
       {"mailboxes", layout.mailboxes_offset, cores * sizeof(Mailbox)},
-      {"dispatches", layout.dispatches_offset, cores * config.mailbox_depth * sizeof(Dispatch)},
+      {"dispatches", layout.dispatches_offset, cores * config.mailbox_depth * sizeof(DispatchCell)},
       {"bells", layout.bells_offset, config.scheduler_count * sizeof(Doorbell)},
       {"full", layout.full_offset, config.scheduler_count * sizeof(FullTypes)},
       {"peers", layout.peers_offset,

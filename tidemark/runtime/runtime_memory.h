@@ -47,9 +47,9 @@ class RuntimeMemory {
   TM_DEVICE Mailbox& mailbox(std::uint32_t core) const {
     return at<Mailbox>(layout_->mailboxes_offset)[core];
   }
-  TM_DEVICE Dispatch& dispatch(std::uint32_t core, std::uint64_t token) const {
+  TM_DEVICE DispatchCell& dispatch(std::uint32_t core, std::uint64_t token) const {
     const std::uint32_t depth = layout_->config.mailbox_depth;
-    return at<Dispatch>(
+    return at<DispatchCell>(
         layout_->dispatches_offset)[std::uint64_t{core} * depth + (token & (depth - 1))];
   }
   TM_DEVICE Doorbell& scheduler_bell(std::uint32_t index) const {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Between a scheduler and one core. The scheduler writes a dispatch under the next token; the
 // worker answers finished for that token. Tokens are counts, so an answer cannot be taken for
-// another one's.
+// another one's. A dispatch that waits behind another one may be taken for another core
+// (dispatch_claim.h); the worker then passes over it, and answers finished all the same.
 #pragma once
 
 #include <cstdint>
 
+#include "tidemark/runtime/units/dispatch_claim.h"
 #include "tidemark/runtime/units/doorbell.h"
 
 namespace tidemark {
@@ -23,6 +25,12 @@ struct Dispatch {
   std::uint64_t dispatch_ticks;
 };
 static_assert(sizeof(Dispatch) == 24);
+
+struct DispatchCell {
+  Dispatch dispatch;
+  DispatchClaim claim;
+};
+static_assert(sizeof(DispatchCell) == 32);
 
 struct alignas(128) Mailbox {
   // Writer: scheduler. The worker polls this line.

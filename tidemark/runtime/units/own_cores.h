@@ -33,9 +33,9 @@ class OwnCores {
     return false;
   }
 
-  TM_DEVICE bool any_idle(CoreType type) const {
+  TM_DEVICE std::uint32_t idle(CoreType type) const {
     const std::uint32_t core = least_loaded(type, false);
-    return core != kNone && load(core) == 0;
+    return core != kNone && load(core) == 0 ? core : kNone;
   }
 
   // The core of a type with the least to do. Looks first at the one used last: it is awake.
@@ -87,11 +87,22 @@ class OwnCores {
     held_count_ = count;
   }
 
-  // The core does not see it before tell_cores().
+  // How many tasks began to be given that may want a core of the type: the age of what is given
+  // now.
+  TM_DEVICE std::uint64_t age(CoreType type) const {
+    return memory_->ready(type == CoreType::kAic ? TaskShape::kAic : TaskShape::kAiv).taken() +
+           memory_->ready(TaskShape::kMix).taken();
+  }
+  // The core does not see it before tell_cores(). Behind another one it may be taken for another
+  // core.
   TM_DEVICE void give(std::uint32_t core, const Dispatch& dispatch) {
     if constexpr (requires { Env::gives(); }) Env::gives();  // a test watches every one
-    (core_type(core) == CoreType::kAic ? last_aic_ : last_aiv_) = core - first();
-    memory_->dispatch(core, memory_->mailbox(core).given++) = dispatch;
+    const CoreType type = core_type(core);
+    (type == CoreType::kAic ? last_aic_ : last_aiv_) = core - first();
+    const bool may_move = load(core) > 0;
+    DispatchCell& cell = memory_->dispatch(core, memory_->mailbox(core).given++);
+    cell.dispatch = dispatch;
+    cell.claim.give(may_move ? age(type) : 0, may_move);
     untold_ = true;
   }
   // Once for all that was given to a core: its line is fetched once.

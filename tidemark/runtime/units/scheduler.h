@@ -8,6 +8,7 @@
 #include "tidemark/record/recorder.h"
 #include "tidemark/runtime/error_latch.h"
 #include "tidemark/runtime/units/completion.h"
+#include "tidemark/runtime/units/overtaken.h"
 #include "tidemark/runtime/units/own_cores.h"
 #include "tidemark/runtime/units/scheduler_watchdog.h"
 #include "tidemark/runtime/units/turns.h"
@@ -31,6 +32,7 @@ class Scheduler {
         depth_(memory.config().mailbox_depth),
         turns_(memory_),
         cores_(memory_, index),
+        overtaken_(memory_, cores_),
         watchdog_(memory, status, index),
         finishes_(recorder_of<Recorder<TaskSpan, Env>>(
             region, memory.config().lanes().finishes(index), line_.recorder())),
@@ -52,7 +54,8 @@ class Scheduler {
         if (stopped()) latch_.latch({.code = ErrorCode::kAborted});
         if (latch_.set() || watchdog_.look()) break;
       }
-      if (worked) {
+      if (worked ||
+          (round >= kRoundsBeforeSleep && !leaves_all_to_first() && overtaken_.relieve())) {
         round = 0;
         continue;
       }
@@ -136,7 +139,12 @@ class Scheduler {
       if (mailbox.handled == finished) continue;
       const std::uint64_t finish_ticks = finishes_.enabled() ? Env::ordered_ticks() : 0;
       for (; mailbox.handled < finished; seen = true) {
-        const Dispatch done = memory_.dispatch(core, mailbox.handled++);
+        const DispatchCell& cell = memory_.dispatch(core, mailbox.handled);
+        const DispatchClaim::Fate fate = cell.claim.fate();
+        if (fate == DispatchClaim::Fate::kMoving) break;  // not copied out yet
+        ++mailbox.handled;
+        if (fate == DispatchClaim::Fate::kMoved) continue;
+        const Dispatch done = cell.dispatch;
         if (finishes_.enabled()) tell_finish(core, done, finish_ticks);
         ++handled_;
         // [part finished]; pairs with [part finished]: the last one sees what all parts wrote
@@ -172,6 +180,8 @@ class Scheduler {
 
   TM_DEVICE bool dispatch() {
     bool given = end_dummies();
+    given |= overtaken_.move(CoreType::kAic);
+    given |= overtaken_.move(CoreType::kAiv);
     given |= dispatch_all(TaskShape::kMix);
     given |= dispatch_singles(CoreType::kAic);
     given |= dispatch_singles(CoreType::kAiv);
@@ -194,7 +204,7 @@ class Scheduler {
     const bool given = dispatch_all(type == CoreType::kAic ? TaskShape::kAic : TaskShape::kAiv);
     if (memory_.config().scheduler_count == 1) return given;  // nobody to tell
     const std::uint32_t bit = 1u << static_cast<std::uint32_t>(type);
-    const std::uint32_t full = cores_.any_idle(type) ? full_ & ~bit : full_ | bit;
+    const std::uint32_t full = cores_.idle(type) != kNone ? full_ & ~bit : full_ | bit;
     if (full == full_) return given;
     full_ = full;
     memory_.full_types(index_).store_relaxed(full);
@@ -265,7 +275,7 @@ class Scheduler {
                                     const ReadyHead& head) const {
     if (shape == TaskShape::kDummy) return 0;
     const Turn turn = turns_.of(shape, head);
-    if (turn == Turn::kLater) return kNone;
+    if (turn == Turn::kLater || must_wait(shape)) return kNone;
     if (shape == TaskShape::kMix) return cores_.free_cluster(head.ready.parts);
     const CoreType type = shape == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
     const std::uint32_t core = cores_.least_loaded(type, turn == Turn::kElsewhere);
@@ -273,6 +283,11 @@ class Scheduler {
     if (head.ready.together || turn == Turn::kElsewhere) return kNone;
     const std::uint64_t waiting = queue.count() + head.ready.blocks - 1;
     return cores_.load(core) < allowed_load(type, waiting) && others_are_full(type) ? core : kNone;
+  }
+  // Until what was overtaken has a core. A mix may want cores of both types.
+  TM_DEVICE bool must_wait(TaskShape shape) const {
+    return (shape != TaskShape::kAiv && overtaken_.any(CoreType::kAic)) ||
+           (shape != TaskShape::kAic && overtaken_.any(CoreType::kAiv));
   }
   // A core waits behind its work only if there is more to do than the device has cores, and none of
   // them is idle: otherwise another one, which may be another scheduler's, is free sooner.
@@ -388,6 +403,7 @@ class Scheduler {
   std::uint32_t depth_;
   Turns turns_;
   OwnCores<Env> cores_;
+  Overtaken<Env> overtaken_;
   SchedulerWatchdog<Env> watchdog_;
   std::uint32_t full_ = 0;                              // bit per core type: none of them is idle
   std::uint64_t passed_[kTaskShapeCount] = {};          // positions, + 1

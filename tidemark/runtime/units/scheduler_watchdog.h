@@ -81,7 +81,8 @@ class SchedulerWatchdog {
         continue;
       // Just in time? pairs with [finished]
       if (mailbox.finished.load_acquire() != finished) continue;
-      tell(HangClass::kRunningStalled, memory_.dispatch(core, finished).task, units.core(core));
+      tell(HangClass::kRunningStalled, memory_.dispatch(core, finished).dispatch.task,
+           units.core(core));
       return true;
     }
     return false;

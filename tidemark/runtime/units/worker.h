@@ -48,9 +48,12 @@ class Worker {
         continue;
       }
       round = 0;
-      if (!run_part(block, token)) break;
+      DispatchCell& cell = memory_.dispatch(core_, token);
+      if (cell.claim.visit()) {
+        if (!run_part(block, cell.dispatch)) break;
+        line_.count(++run_);
+      }
       mailbox_.finished.store_release(++token);  // [finished]
-      line_.count(token);
       bell_.template ring<Env>();
       if (mailbox_.dispatched.load_relaxed() == token)
         line_.enter(UnitState::kIdle, Env::now_ticks());
@@ -65,8 +68,7 @@ class Worker {
 
  private:
   // False: the run ended before it began.
-  TM_DEVICE bool run_part(B& block, std::uint64_t token) {
-    const Dispatch dispatch = memory_.dispatch(core_, token);
+  TM_DEVICE bool run_part(B& block, const Dispatch dispatch) {
     TaskSlot& slot = memory_.slot({dispatch.task});
     if ((dispatch.flags & kStartsTogether) != 0 && !await_others(slot, dispatch)) return false;
     const bool dumps = dumper_.enabled();
@@ -157,6 +159,7 @@ class Worker {
   std::uint32_t core_;
   Recorder<TaskSpan, Env> spans_;
   Dumper dumper_;
+  std::uint64_t run_ = 0;             // dispatches, but for those it passed over
   DeviceWord<std::uint32_t> slip_{};  // argument that a kernel did not get, + 1
 };
 
