@@ -55,11 +55,26 @@ void run_sim_core(const RuntimeMemory& memory, RuntimeStatus* status, const Regi
   run_worker<Kernels, Env>(memory, status, region, core, block);
 }
 
-// Without a region nothing is recorded. Env: SimEnv, or one of a test that watches it.
-template <class Workload, UnitEnv Env = SimEnv, GraphWatch Watch, class Stopped>
-void run_sim_units(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch,
-                   const Stopped& stopped, const RegionView* region = nullptr,
-                   SimCore run_core = &run_sim_core<typename Workload::Kernels, Env>) {
+// Calls something that outlives it, whatever its type.
+template <class Answer>
+class SimCall {
+ public:
+  template <class Call>
+  SimCall(const Call& call)
+      : call_(&call), ask_([](const void* it) { return (*static_cast<const Call*>(it))(); }) {}
+  Answer operator()() const { return ask_(call_); }
+
+ private:
+  const void* call_;
+  Answer (*ask_)(const void*);
+};
+
+// The threads of all units; `build` is what the orchestrator does. The same code for all programs:
+// schedulers are compiled once.
+template <UnitEnv Env>
+void run_sim_threads(const RuntimeMemory& memory, RuntimeStatus* status,
+                     const SimCall<bool>& stopped, const RegionView* region, SimCore run_core,
+                     const SimCall<void>& build) {
   const RuntimeConfig& config = memory.config();
   std::vector<std::thread> units;
   units.reserve(config.scheduler_count + config.core_count());
@@ -78,12 +93,26 @@ void run_sim_units(const RuntimeMemory& memory, RuntimeStatus* status, Watch& wa
     });
   await_units(status, config.units());
   sim_unit = 1;
-  // Otherwise the host has built the graph.
-  if (config.reclaims()) orchestrate_here<Workload, Env>(memory, status, watch);
+  build();
   sim_unit = 0;
   for (auto& unit : units) unit.join();
   // alone: one word
   if (!config.reclaims()) status->end_ticks.store_release(SimEnv::now_ticks());
+}
+extern template void run_sim_threads<SimEnv>(const RuntimeMemory&, RuntimeStatus*,
+                                             const SimCall<bool>&, const RegionView*, SimCore,
+                                             const SimCall<void>&);
+
+// Without a region nothing is recorded. Env: SimEnv, or one of a test that watches it.
+template <class Workload, UnitEnv Env = SimEnv, GraphWatch Watch, class Stopped>
+void run_sim_units(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch,
+                   const Stopped& stopped, const RegionView* region = nullptr,
+                   SimCore run_core = &run_sim_core<typename Workload::Kernels, Env>) {
+  const auto build = [&] {
+    // Otherwise the host has built the graph.
+    if (memory.config().reclaims()) orchestrate_here<Workload, Env>(memory, status, watch);
+  };
+  run_sim_threads<Env>(memory, status, stopped, region, run_core, build);
 }
 
 }  // namespace tidemark
