@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who runs a dispatch that was given to a core behind another one: that core, when it comes to it,
-// or a scheduler that takes it first because the core is in a slow kernel. One word decides.
+// Who runs a dispatch that waits in a mailbox behind another one: its core, or a scheduler that
+// takes it for an idle core. The word is used only for tokens that are contested (mailbox.h).
 //
-//    63     62                                   3     2       1        0
-//  ┌─────────┬─────────────────────────────────────┬────────┬───────┬──────────┐
-//  │ visited │ age: tasks taken from its queues    │ copied │ taken │ may move │
-//  │         │ when it was given                   │        │       │          │
-//  └─────────┴─────────────────────────────────────┴────────┴───────┴──────────┘
-//    worker    the core's scheduler, before the      taker    taker   scheduler
-//              token
+//    63                                                2 1       0
+//  ┌────────────────────────────────────────────────────┬─────────┐
+//  │ token: whose dispatch this is about                │ state   │
+//  └────────────────────────────────────────────────────┴─────────┘
+//   open ─▶ the core's                     by the worker
+//   open ─▶ taken ─▶ copied                by the scheduler that takes it
 //
-// A dispatch is copied out of its cell only after it is taken, and the cell is used again only
-// after it is copied.
+// A word of a lower token is open. A dispatch is copied out of its cell after it is taken, and the
+// cell is used again after it is copied.
 #pragma once
 
 #include <cstdint>
@@ -22,44 +21,38 @@ namespace tidemark {
 
 class DispatchClaim {
  public:
-  // By the core's scheduler, with the dispatch; its token publishes both.
-  TM_DEVICE void give(std::uint64_t age, bool may_move) {
-    word_.store_release(age << kAgeShift | (may_move ? kMayMove : 0));  // [dispatch may move]
+  // Nobody has it yet.
+  TM_DEVICE bool is_open(std::uint64_t token) const { return is_open(word_.load_relaxed(), token); }
+  // By the worker. False: it was taken, so pass over it.
+  TM_DEVICE bool visit(std::uint64_t token) { return become(token, kCores); }
+  // By a scheduler with a core for it. True: it is the caller's, who copies it and says so.
+  TM_DEVICE bool take(std::uint64_t token) { return become(token, kTaken); }
+  TM_DEVICE void copied(std::uint64_t token) {
+    word_.store_release(token << 2 | kCopied);  // [dispatch copied]
   }
-  // By the worker, once. False: it was taken, so pass over it.
-  TM_DEVICE bool visit() {
-    // alone: it only decides; what the worker reads came with the token
-    return (word_.add_acq_rel(kVisited) & kTaken) == 0;
-  }
-  // True: nobody has come to it; `age` says since when.
-  TM_DEVICE bool waits(std::uint64_t& age) const {
-    const std::uint64_t word = word_.load_relaxed();
-    age = word >> kAgeShift;
-    return (word & (kVisited | kCopied | kTaken | kMayMove)) == kMayMove;
-  }
-  // By a scheduler that has a core for it. True: it is the caller's, who copies the dispatch and
-  // says so. Another dispatch of the same age may have come into the cell meanwhile: that one is
-  // taken then.
-  TM_DEVICE bool take(std::uint64_t age) {
-    std::uint64_t seen = age << kAgeShift | kMayMove;
-    return word_.replace_acq_rel(seen, seen | kTaken);  // pairs with [dispatch may move]
-  }
-  TM_DEVICE void copied() { word_.add_acq_rel(kCopied); }  // [dispatch copied]
 
   enum class Fate { kRun, kMoving, kMoved };
   // By the core's scheduler, of what the worker is finished with.
-  TM_DEVICE Fate fate() const {
+  TM_DEVICE Fate fate(std::uint64_t token) const {
     const std::uint64_t word = word_.load_acquire();  // pairs with [dispatch copied]
-    if ((word & kTaken) == 0) return Fate::kRun;
-    return (word & kCopied) == 0 ? Fate::kMoving : Fate::kMoved;
+    if (word == (token << 2 | kTaken)) return Fate::kMoving;
+    return word == (token << 2 | kCopied) ? Fate::kMoved : Fate::kRun;
   }
 
  private:
-  static constexpr std::uint64_t kMayMove = 1;
+  static constexpr std::uint64_t kCores = 1;
   static constexpr std::uint64_t kTaken = 2;
-  static constexpr std::uint64_t kCopied = 4;
-  static constexpr std::uint32_t kAgeShift = 3;
-  static constexpr std::uint64_t kVisited = std::uint64_t{1} << 63;
+  static constexpr std::uint64_t kCopied = 3;
+
+  TM_DEVICE static bool is_open(std::uint64_t word, std::uint64_t token) {
+    return word <= token << 2;
+  }
+  TM_DEVICE bool become(std::uint64_t token, std::uint64_t state) {
+    for (std::uint64_t seen = word_.load_relaxed(); is_open(seen, token);)
+      // alone: it only decides; what is dispatched came with its token
+      if (word_.replace_acq_rel(seen, token << 2 | state)) return true;
+    return false;
+  }
 
   DeviceWord<std::uint64_t> word_;
 };

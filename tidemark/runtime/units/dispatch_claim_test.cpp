@@ -18,48 +18,43 @@ namespace {
 
 using Fate = DispatchClaim::Fate;
 
-TEST(DispatchClaim, OnlyWhatWaitsBehindAnotherMayMove) {
-  DispatchClaim claim;
-  std::uint64_t age = 0;
-  claim.give(7, false);
-  EXPECT_FALSE(claim.waits(age));
-  EXPECT_FALSE(claim.take(7));
-  claim.give(8, true);
-  ASSERT_TRUE(claim.waits(age));
-  EXPECT_EQ(age, 8u);
-  EXPECT_FALSE(claim.take(7)) << "of another age";
-  EXPECT_TRUE(claim.take(8));
-  EXPECT_FALSE(claim.take(8)) << "twice";
-}
-
 TEST(DispatchClaim, WhoeverIsFirstHasIt) {
-  DispatchClaim claim;
-  std::uint64_t age = 0;
-  claim.give(5, true);
-  EXPECT_TRUE(claim.visit());
-  EXPECT_FALSE(claim.waits(age));
-  EXPECT_FALSE(claim.take(5));
-  EXPECT_EQ(claim.fate(), Fate::kRun);
+  DispatchClaim claim{};
+  EXPECT_TRUE(claim.is_open(5));
+  EXPECT_TRUE(claim.visit(5));
+  EXPECT_FALSE(claim.is_open(5));
+  EXPECT_FALSE(claim.take(5)) << "its core has come to it";
+  EXPECT_EQ(claim.fate(5), Fate::kRun);
 
-  claim.give(6, true);
-  EXPECT_TRUE(claim.take(6));
-  EXPECT_FALSE(claim.visit());
-  EXPECT_EQ(claim.fate(), Fate::kMoving);
-  claim.copied();
-  EXPECT_EQ(claim.fate(), Fate::kMoved);
-  claim.give(9, true);  // the next dispatch of the cell
-  EXPECT_TRUE(claim.waits(age));
-  EXPECT_EQ(age, 9u);
+  EXPECT_TRUE(claim.is_open(9)) << "the next dispatch of the cell";
+  EXPECT_TRUE(claim.take(9));
+  EXPECT_FALSE(claim.take(9)) << "twice";
+  EXPECT_FALSE(claim.visit(9));
+  EXPECT_EQ(claim.fate(9), Fate::kMoving);
+  claim.copied(9);
+  EXPECT_FALSE(claim.visit(9));
+  EXPECT_EQ(claim.fate(9), Fate::kMoved);
+  EXPECT_FALSE(claim.take(5)) << "of a token that is long over";
+  EXPECT_TRUE(claim.take(13));
+  EXPECT_EQ(claim.fate(9), Fate::kRun) << "another token's";
 }
 
-TEST(DispatchClaim, AgesAreNotCutOff) {
-  DispatchClaim claim;
-  const std::uint64_t last = (std::uint64_t{1} << 60) - 1;
-  std::uint64_t age = 0;
-  claim.give(last, true);
-  ASSERT_TRUE(claim.waits(age));
-  EXPECT_EQ(age, last);
-  EXPECT_TRUE(claim.take(last));
+TEST(DispatchClaim, TheDispatchThatACoreIsAtIsLeftAlone) {
+  Mailbox mailbox{};
+  DispatchCell cells[4]{};
+  mailbox.dispatched.store_release(3);
+  EXPECT_FALSE(mailbox.take(0, cells[0]));
+  EXPECT_TRUE(mailbox.take(1, cells[1]));
+  EXPECT_FALSE(mailbox.take(3, cells[3])) << "nothing is dispatched there";
+  EXPECT_TRUE(mailbox.core_runs(0, cells[0]));
+  EXPECT_FALSE(mailbox.core_runs(1, cells[1]));
+  EXPECT_EQ(mailbox.fate(1, cells[1]), Fate::kMoving);
+  cells[1].claim.copied(1);
+  EXPECT_EQ(mailbox.fate(1, cells[1]), Fate::kMoved);
+  EXPECT_TRUE(mailbox.core_runs(2, cells[2]));
+  mailbox.finished.store_release(2);
+  EXPECT_FALSE(mailbox.take(2, cells[2]));
+  EXPECT_EQ(mailbox.fate(2, cells[2]), Fate::kRun);
 }
 
 // The scheduler of one core, the core, and two others that take what waits. Cells are used again
@@ -91,11 +86,10 @@ class ClaimTrial {
                                 .block = ~static_cast<std::uint32_t>(given),
                                 .flags = 0,
                                 .dispatch_ticks = given};
-        cell(given).claim.give(given / 3, true);  // several of one age, as blocks of one task
-        dispatched_.store_release(++given);
+        mailbox_.dispatched.store_release(++given);
       }
-      while (handled < finished_.load_acquire()) {
-        const Fate fate = cell(handled).claim.fate();
+      while (handled < mailbox_.finished.load_acquire()) {
+        const Fate fate = mailbox_.fate(handled, cell(handled));
         if (fate == Fate::kMoving) break;
         if (fate == Fate::kMoved) ++moved_;
         ++handled;
@@ -106,25 +100,27 @@ class ClaimTrial {
   }
   void be_core() {
     for (std::uint64_t token = 0; token < runs_.size();) {
-      if (dispatched_.load_acquire() == token) {
+      if (mailbox_.dispatched.load_acquire() == token) {
         std::this_thread::yield();
         continue;
       }
-      if (mix(seed_ + token) % 3 == 0) std::this_thread::yield();  // a slow one
-      if (cell(token).claim.visit()) run(cell(token).dispatch);
-      finished_.store_release(++token);
+      if (mix(seed_ + token) % 16 == 0) std::this_thread::yield();  // a slow one
+      if (mailbox_.core_runs(token, cell(token))) run(cell(token).dispatch);
+      mailbox_.finished.store_release(++token);
+      order_store_before_look();
     }
   }
   void take(std::uint64_t who) {
     for (std::uint64_t round = 0; !over_; ++round) {
-      DispatchCell& one = cells_[mix(seed_ + who * 1000 + round) % kDepth];
-      std::uint64_t age = 0;
-      if (!one.claim.waits(age) || !one.claim.take(age)) {
+      // What the core comes to next: nobody wins by far.
+      const std::uint64_t token =
+          mailbox_.finished.load_relaxed() + 1 + mix(seed_ + who * 1000 + round) % 2;
+      if (!mailbox_.take(token, cell(token))) {
         std::this_thread::yield();
         continue;
       }
-      const Dispatch dispatch = one.dispatch;
-      one.claim.copied();
+      const Dispatch dispatch = cell(token).dispatch;
+      cell(token).claim.copied(token);
       run(dispatch);
     }
   }
@@ -135,8 +131,8 @@ class ClaimTrial {
 
   std::uint64_t seed_;
   std::vector<std::atomic<std::uint32_t>> runs_;
+  Mailbox mailbox_{};
   DispatchCell cells_[kDepth] = {};
-  DeviceWord<std::uint64_t> dispatched_{}, finished_{};
   std::atomic<std::uint64_t> moved_ = 0;
   std::atomic<bool> over_ = false;
 };

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dispatches that wait in a mailbox behind a slow kernel, while younger tasks begin elsewhere. Each
 // scheduler looks for them once in so many tasks, on all cores of the device, and takes the oldest
-// for an idle core of its own. Until there is none, it gives nothing younger to that type of core:
-// cores run dry, and the overtaken ones get them.
+// for the core of its own that has the least to do. If that one is slow too, the dispatch gets the
+// next idle core, and nothing younger is given meanwhile.
 //
 //   age of a dispatch: tasks taken from the queues that serve its type when it was given
-//   overtaken:         so many have been taken since as all mailboxes of the type hold (places)
-//   looked for:        once in half as many; so it is found after 1.5 × places at most
+//   places:            what all mailboxes of the type hold
+//   overtaken:         as many tasks were taken since. It is moved
+//   overtaken twice:   twice as many. It waits for an idle core, and younger tasks wait for it
+//   looked for:        once in half as many
 #pragma once
 
 #include <cstdint>
@@ -21,21 +23,22 @@ class Overtaken {
   TM_DEVICE Overtaken(const RuntimeMemory& memory, OwnCores<Env>& cores)
       : memory_(&memory), cores_(&cores) {}
 
-  // There were some at the last look, and no idle core for the oldest of them.
-  TM_DEVICE bool any(CoreType type) const { return any_[index(type)]; }
+  // Nothing younger may be given: one was overtaken twice, and there was no idle core.
+  TM_DEVICE bool holds(CoreType type) const { return holds_[index(type)]; }
 
-  // Gives them idle cores, as far as there are some. True: one was moved.
+  // True: one was moved.
   TM_DEVICE bool move(CoreType type) {
-    if (memory_->config().mailbox_depth == 1) return false;  // nothing waits behind a kernel
-    bool moved = false;
-    while (any(type) || cores_->age(type) - looked_[index(type)] >= places(type) / 2) {
+    const std::uint32_t depth = memory_->config().mailbox_depth;
+    if (depth == 1) return false;  // nothing waits behind a kernel
+    if (!holds(type) && cores_->age(type) - looked_[index(type)] < places(type) / 2) return false;
+    for (bool moved = false;;) {
       const Found found = look(type);
-      if (!any(type)) break;
-      const std::uint32_t core = cores_->idle(type);
-      if (core == OwnCores<Env>::kNone) break;
+      if (!found.any()) return moved;
+      const std::uint32_t core = cores_->least_loaded(type, false);
+      if (core == OwnCores<Env>::kNone || core == found.core) return moved;
+      if (cores_->load(core) >= (holds(type) ? 1 : depth)) return moved;
       moved |= take(found, core);
     }
-    return moved;
   }
   // Before a scheduler sleeps: whatever waits behind a kernel begins on a core that is idle.
   TM_DEVICE bool relieve() {
@@ -44,7 +47,7 @@ class Overtaken {
       const std::uint32_t core = cores_->idle(type);
       if (core == OwnCores<Env>::kNone) continue;
       const Found found = oldest(type);
-      if (found.cell != nullptr) moved |= take(found, core);
+      if (found.any()) moved |= take(found, core);
     }
     cores_->tell_cores();
     return moved;
@@ -52,18 +55,22 @@ class Overtaken {
 
  private:
   struct Found {
-    DispatchCell* cell = nullptr;
+    std::uint32_t core = OwnCores<Env>::kNone;
+    std::uint64_t token = 0;
     std::uint64_t age = 0;
+    TM_DEVICE bool any() const { return core != OwnCores<Env>::kNone; }
   };
 
+  // The oldest of those that were overtaken.
   TM_DEVICE Found look(CoreType type) {
     const std::uint64_t now = cores_->age(type);
     const Found found = oldest(type);
+    const std::uint64_t overtakers = found.any() ? now - found.age : 0;
     looked_[index(type)] = now;
-    any_[index(type)] = found.cell != nullptr && now - found.age >= places(type);
-    return found;
+    holds_[index(type)] = overtakers >= 2 * places(type);
+    return overtakers >= places(type) ? found : Found{};
   }
-  // Of all that wait behind a kernel. Those of one core are in the order of their ages.
+  // Of the first one that waits behind each kernel.
   TM_DEVICE Found oldest(CoreType type) const {
     Found found;
     for (std::uint32_t core = 0; core < memory_->config().core_count(); ++core) {
@@ -72,10 +79,10 @@ class Overtaken {
       const std::uint64_t end = mailbox.dispatched.load_relaxed();
       // The first one is its kernel.
       for (std::uint64_t token = mailbox.finished.load_relaxed() + 1; token < end; ++token) {
-        DispatchCell& cell = memory_->dispatch(core, token);
-        std::uint64_t age = 0;
-        if (!cell.claim.waits(age)) continue;
-        if (found.cell == nullptr || age < found.age) found = {&cell, age};
+        const DispatchCell& cell = memory_->dispatch(core, token);
+        if (!cell.claim.is_open(token)) continue;
+        const std::uint64_t age = cell.age.load_relaxed();
+        if (!found.any() || age < found.age) found = {core, token, age};
         break;
       }
     }
@@ -83,12 +90,13 @@ class Overtaken {
   }
   // False: its core has come to it, or another scheduler took it.
   TM_DEVICE bool take(const Found& found, std::uint32_t core) {
-    if (!found.cell->claim.take(found.age)) return false;
-    Dispatch dispatch = found.cell->dispatch;
-    found.cell->claim.copied();
+    DispatchCell& cell = memory_->dispatch(found.core, found.token);
+    if (!memory_->mailbox(found.core).take(found.token, cell)) return false;
+    Dispatch dispatch = cell.dispatch;
+    cell.claim.copied(found.token);
     // Where finishes are recorded, it says when the task was given.
     if (dispatch.dispatch_ticks != 0) dispatch.dispatch_ticks = Env::now_ticks();
-    cores_->give(core, dispatch);
+    cores_->give(core, dispatch, found.age);
     return true;
   }
 
@@ -102,7 +110,7 @@ class Overtaken {
   const RuntimeMemory* memory_;
   OwnCores<Env>* cores_;
   std::uint64_t looked_[2] = {};
-  bool any_[2] = {};
+  bool holds_[2] = {};
 };
 
 }  // namespace tidemark

@@ -94,15 +94,16 @@ class OwnCores {
            memory_->ready(TaskShape::kMix).taken();
   }
   // The core does not see it before tell_cores(). Behind another one it may be taken for another
-  // core.
+  // core, by its age.
   TM_DEVICE void give(std::uint32_t core, const Dispatch& dispatch) {
+    give(core, dispatch, load(core) > 0 ? age(core_type(core)) : 0);
+  }
+  TM_DEVICE void give(std::uint32_t core, const Dispatch& dispatch, std::uint64_t age) {
     if constexpr (requires { Env::gives(); }) Env::gives();  // a test watches every one
-    const CoreType type = core_type(core);
-    (type == CoreType::kAic ? last_aic_ : last_aiv_) = core - first();
-    const bool may_move = load(core) > 0;
+    (core_type(core) == CoreType::kAic ? last_aic_ : last_aiv_) = core - first();
     DispatchCell& cell = memory_->dispatch(core, memory_->mailbox(core).given++);
     cell.dispatch = dispatch;
-    cell.claim.give(may_move ? age(type) : 0, may_move);
+    cell.age.store_relaxed(age);
     untold_ = true;
   }
   // Once for all that was given to a core: its line is fetched once.

@@ -140,7 +140,7 @@ class Scheduler {
       const std::uint64_t finish_ticks = finishes_.enabled() ? Env::ordered_ticks() : 0;
       for (; mailbox.handled < finished; seen = true) {
         const DispatchCell& cell = memory_.dispatch(core, mailbox.handled);
-        const DispatchClaim::Fate fate = cell.claim.fate();
+        const DispatchClaim::Fate fate = mailbox.fate(mailbox.handled, cell);
         if (fate == DispatchClaim::Fate::kMoving) break;  // not copied out yet
         ++mailbox.handled;
         if (fate == DispatchClaim::Fate::kMoved) continue;
@@ -284,10 +284,10 @@ class Scheduler {
     const std::uint64_t waiting = queue.count() + head.ready.blocks - 1;
     return cores_.load(core) < allowed_load(type, waiting) && others_are_full(type) ? core : kNone;
   }
-  // Until what was overtaken has a core. A mix may want cores of both types.
+  // What was overtaken twice gets a core first. A mix may want cores of both types.
   TM_DEVICE bool must_wait(TaskShape shape) const {
-    return (shape != TaskShape::kAiv && overtaken_.any(CoreType::kAic)) ||
-           (shape != TaskShape::kAic && overtaken_.any(CoreType::kAiv));
+    return (shape != TaskShape::kAiv && overtaken_.holds(CoreType::kAic)) ||
+           (shape != TaskShape::kAic && overtaken_.holds(CoreType::kAiv));
   }
   // A core waits behind its work only if there is more to do than the device has cores, and none of
   // them is idle: otherwise another one, which may be another scheduler's, is free sooner.

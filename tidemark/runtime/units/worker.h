@@ -49,12 +49,12 @@ class Worker {
       }
       round = 0;
       DispatchCell& cell = memory_.dispatch(core_, token);
-      if (cell.claim.visit()) {
+      if (mailbox_.core_runs(token, cell)) {
         if (!run_part(block, cell.dispatch)) break;
         line_.count(++run_);
       }
       mailbox_.finished.store_release(++token);  // [finished]
-      bell_.template ring<Env>();
+      bell_.template ring<Env>();                // its fence: before the look at what is contested
       if (mailbox_.dispatched.load_relaxed() == token)
         line_.enter(UnitState::kIdle, Env::now_ticks());
     }
