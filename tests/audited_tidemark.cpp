@@ -10,6 +10,7 @@
 #include "tests/audit_words.h"
 #include "tidemark/base/unique_fd.h"
 #include "tidemark/cli/command_line.h"
+#include "tidemark/device/sim/sim_threads.h"
 #include "tidemark/session/register_workload.h"
 #include "workloads/bgemm.h"
 #include "workloads/hang_programs.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tidemark/base/mix.h"
-#include "tidemark/device/sim/sim_units.h"
+#include "tidemark/device/sim/sim_threads.h"
 
 namespace tidemark {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedulers and threads of the simulated device, once for all programs.
-#include "tidemark/device/sim/sim_units.h"
+#include "tidemark/device/sim/sim_threads.h"
 
 namespace tidemark {
 

@@ -4,15 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <thread>
-#include <vector>
 
-#include "tidemark/device/sim/crash_stack.h"
 #include "tidemark/device/sim/sim_block.h"
 #include "tidemark/device/sim/sim_env.h"
 #include "tidemark/runtime/graph/orchestrator.h"
 #include "tidemark/runtime/graph/recording_watch.h"
-#include "tidemark/runtime/units/scheduler.h"
 #include "tidemark/runtime/units/worker.h"
 
 namespace tidemark {
@@ -24,15 +20,6 @@ template <class Workload, UnitEnv Env = SimEnv, GraphWatch Watch>
 void orchestrate_here(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch) {
   Orchestrator<typename Workload::Kernels, Env, Watch> orchestrator(memory, status, watch);
   orchestrator.run([&](auto& orch) { Workload::orchestrate(orch, memory.control().entry); });
-}
-
-// A launch is over when every unit is there, as with a persistent kernel.
-inline void await_units(RuntimeStatus* status, const UnitCounts& units) {
-  for (std::uint32_t unit = 1; unit < units.total(); ++unit)
-    // pairs with [unit state]
-    for (std::uint32_t round = 0;
-         unit_lines(status)[unit].state.load_acquire() == UnitState::kNotStarted; ++round)
-      SimEnv::wait_for_space(round);
 }
 
 // What a core does, from the launch until it leaves.
@@ -69,36 +56,12 @@ class SimCall {
   Answer (*ask_)(const void*);
 };
 
-// The threads of all units; `build` is what the orchestrator does. The same code for all programs:
-// schedulers are compiled once.
+// The threads of all units; `build` is what the orchestrator does. The same code for all programs
+// (sim_threads.h, for a test with a device of its own).
 template <UnitEnv Env>
 void run_sim_threads(const RuntimeMemory& memory, RuntimeStatus* status,
                      const SimCall<bool>& stopped, const RegionView* region, SimCore run_core,
-                     const SimCall<void>& build) {
-  const RuntimeConfig& config = memory.config();
-  std::vector<std::thread> units;
-  units.reserve(config.scheduler_count + config.core_count());
-  for (std::uint32_t i = 0; i < config.scheduler_count; ++i)
-    units.emplace_back([&, i] {
-      sim_place.let_move();
-      sim_unit = config.units().scheduler(i) + 1;
-      const CrashStack crash_stack;
-      Scheduler<Env>(memory, status, i, region).run(stopped);
-    });
-  for (std::uint32_t core = 0; core < config.core_count(); ++core)
-    units.emplace_back([&, core] {
-      sim_unit = config.units().core(core) + 1;
-      const CrashStack crash_stack;
-      run_core(memory, status, region, core);
-    });
-  await_units(status, config.units());
-  sim_unit = 1;
-  build();
-  sim_unit = 0;
-  for (auto& unit : units) unit.join();
-  // alone: one word
-  if (!config.reclaims()) status->end_ticks.store_release(SimEnv::now_ticks());
-}
+                     const SimCall<void>& build);
 extern template void run_sim_threads<SimEnv>(const RuntimeMemory&, RuntimeStatus*,
                                              const SimCall<bool>&, const RegionView*, SimCore,
                                              const SimCall<void>&);

@@ -25,6 +25,11 @@ class Overtaken {
 
   // Nothing younger may be given: one was overtaken twice, and there was no idle core.
   TM_DEVICE bool holds(CoreType type) const { return holds_[index(type)]; }
+  // A mix may want cores of both types.
+  TM_DEVICE bool holds(TaskShape shape) const {
+    return (shape != TaskShape::kAiv && holds(CoreType::kAic)) ||
+           (shape != TaskShape::kAic && holds(CoreType::kAiv));
+  }
 
   // True: one was moved.
   TM_DEVICE bool move(CoreType type) {

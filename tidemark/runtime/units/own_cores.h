@@ -17,7 +17,7 @@ class OwnCores {
   static constexpr std::uint32_t kNone = ~0u;
 
   TM_DEVICE OwnCores(const RuntimeMemory& memory, std::uint32_t index)
-      : memory_(&memory), clusters_(clusters_of(memory.config(), index)) {}
+      : memory_(&memory), index_(index), clusters_(clusters_of(memory.config(), index)) {}
 
   TM_DEVICE std::uint32_t first() const { return clusters_.first * kCoresPerCluster; }
   TM_DEVICE std::uint32_t last() const { return clusters_.last * kCoresPerCluster; }
@@ -36,6 +36,23 @@ class OwnCores {
   TM_DEVICE std::uint32_t idle(CoreType type) const {
     const std::uint32_t core = least_loaded(type, false);
     return core != kNone && load(core) == 0 ? core : kNone;
+  }
+
+  // The other schedulers are told whether one is idle.
+  TM_DEVICE void tell_idle(CoreType type) {
+    if (memory_->config().scheduler_count == 1) return;  // nobody to tell
+    const std::uint32_t bit = 1u << static_cast<std::uint32_t>(type);
+    const std::uint32_t full = idle(type) != kNone ? full_ & ~bit : full_ | bit;
+    if (full == full_) return;
+    full_ = full;
+    memory_->full_types(index_).store_relaxed(full);
+  }
+  // No other scheduler has a core of the type that has nothing to do.
+  TM_DEVICE bool others_are_full(CoreType type) const {
+    const std::uint32_t bit = 1u << static_cast<std::uint32_t>(type);
+    for (std::uint32_t i = 0; i < memory_->config().scheduler_count; ++i)
+      if (i != index_ && (memory_->full_types(i).load_relaxed() & bit) == 0) return false;
+    return true;
   }
 
   // The core of a type with the least to do. Looks first at the one used last: it is awake.
@@ -140,7 +157,9 @@ class OwnCores {
   }
 
   const RuntimeMemory* memory_;
+  std::uint32_t index_;
   ClusterRange clusters_;
+  std::uint32_t full_ = 0;  // bit per core type: none of them is idle
   std::uint32_t last_aic_ = 0, last_aiv_ = 1;
   std::uint32_t held_first_ = 0, held_count_ = 0;
   bool untold_ = false;

@@ -202,20 +202,8 @@ class Scheduler {
 
   TM_DEVICE bool dispatch_singles(CoreType type) {
     const bool given = dispatch_all(type == CoreType::kAic ? TaskShape::kAic : TaskShape::kAiv);
-    if (memory_.config().scheduler_count == 1) return given;  // nobody to tell
-    const std::uint32_t bit = 1u << static_cast<std::uint32_t>(type);
-    const std::uint32_t full = cores_.idle(type) != kNone ? full_ & ~bit : full_ | bit;
-    if (full == full_) return given;
-    full_ = full;
-    memory_.full_types(index_).store_relaxed(full);
+    cores_.tell_idle(type);
     return given;
-  }
-  // No other scheduler has a core of the type that has nothing to do.
-  TM_DEVICE bool others_are_full(CoreType type) const {
-    const std::uint32_t bit = 1u << static_cast<std::uint32_t>(type);
-    for (std::uint32_t i = 0; i < memory_.config().scheduler_count; ++i)
-      if (i != index_ && (memory_.full_types(i).load_relaxed() & bit) == 0) return false;
-    return true;
   }
 
   // What is first in a queue, again and again, until there is nothing or no place for it.
@@ -254,7 +242,7 @@ class Scheduler {
     const CoreType type = shape == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
     std::uint32_t most = ReadyQueue::kBatchMost;
     const std::uint32_t each =
-        waiting > most && others_are_full(type) ? allowed_load(type, waiting - most) : 1;
+        waiting > most && cores_.others_are_full(type) ? allowed_load(type, waiting - most) : 1;
     const std::uint32_t room = cores_.room(type, each);
     if (room < most) most = room;
     if (most < 2) return false;
@@ -275,19 +263,15 @@ class Scheduler {
                                     const ReadyHead& head) const {
     if (shape == TaskShape::kDummy) return 0;
     const Turn turn = turns_.of(shape, head);
-    if (turn == Turn::kLater || must_wait(shape)) return kNone;
+    if (turn == Turn::kLater || overtaken_.holds(shape)) return kNone;
     if (shape == TaskShape::kMix) return cores_.free_cluster(head.ready.parts);
     const CoreType type = shape == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
     const std::uint32_t core = cores_.least_loaded(type, turn == Turn::kElsewhere);
     if (core == kNone || cores_.load(core) == 0) return core;
     if (head.ready.together || turn == Turn::kElsewhere) return kNone;
     const std::uint64_t waiting = queue.count() + head.ready.blocks - 1;
-    return cores_.load(core) < allowed_load(type, waiting) && others_are_full(type) ? core : kNone;
-  }
-  // What was overtaken twice gets a core first. A mix may want cores of both types.
-  TM_DEVICE bool must_wait(TaskShape shape) const {
-    return (shape != TaskShape::kAiv && overtaken_.holds(CoreType::kAic)) ||
-           (shape != TaskShape::kAic && overtaken_.holds(CoreType::kAiv));
+    const bool may_wait = cores_.load(core) < allowed_load(type, waiting);
+    return may_wait && cores_.others_are_full(type) ? core : kNone;
   }
   // A core waits behind its work only if there is more to do than the device has cores, and none of
   // them is idle: otherwise another one, which may be another scheduler's, is free sooner.
@@ -405,9 +389,8 @@ class Scheduler {
   OwnCores<Env> cores_;
   Overtaken<Env> overtaken_;
   SchedulerWatchdog<Env> watchdog_;
-  std::uint32_t full_ = 0;                              // bit per core type: none of them is idle
-  std::uint64_t passed_[kTaskShapeCount] = {};          // positions, + 1
-  std::uint64_t completed_ = 0, ended_ = 0, loop_ = 0;  // ended: not counted yet
+  std::uint64_t passed_[kTaskShapeCount] = {};                          // positions, + 1
+  std::uint64_t completed_ = 0, ended_ = 0, loop_ = 0;                  // ended: not counted yet
   std::uint32_t handled_ = 0, given_ = 0, pop_hit_ = 0, pop_miss_ = 0;  // since the last record
   Recorder<TaskSpan, Env> finishes_;
   Recorder<SchedulerPhase, Env> phases_;
