@@ -10,6 +10,7 @@
 #include "tidemark/runtime/graph/orchestrator.h"
 #include "tidemark/runtime/graph/recording_watch.h"
 #include "tidemark/runtime/units/worker.h"
+#include "tidemark/schema/cluster_range.h"
 
 namespace tidemark {
 

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "tidemark/device/sim/crash_stack.h"
 #include "tidemark/device/sim/sim_units.h"
 #include "tidemark/device/sim/threaded_block.h"
 
