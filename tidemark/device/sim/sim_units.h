@@ -49,7 +49,8 @@ class SimCall {
  public:
   template <class Call>
   SimCall(const Call& call)
-      : call_(&call), ask_([](const void* it) { return (*static_cast<const Call*>(it))(); }) {}
+      : call_(&call),
+        ask_([](const void* it) -> Answer { return (*static_cast<const Call*>(it))(); }) {}
   Answer operator()() const { return ask_(call_); }
 
  private:

@@ -24,7 +24,7 @@ class DispatchClaim {
   // Nobody has it yet.
   TM_DEVICE bool is_open(std::uint64_t token) const { return is_open(word_.load_relaxed(), token); }
   // By the worker. False: it was taken, so pass over it.
-  TM_DEVICE bool visit(std::uint64_t token) { return become(token, kCores); }
+  TM_DEVICE bool visit(std::uint64_t token) { return become(token, kWorkers); }
   // By a scheduler with a core for it. True: it is the caller's, who copies it and says so.
   TM_DEVICE bool take(std::uint64_t token) { return become(token, kTaken); }
   TM_DEVICE void copied(std::uint64_t token) {
@@ -40,7 +40,7 @@ class DispatchClaim {
   }
 
  private:
-  static constexpr std::uint64_t kCores = 1;
+  static constexpr std::uint64_t kWorkers = 1;
   static constexpr std::uint64_t kTaken = 2;
   static constexpr std::uint64_t kCopied = 3;
 

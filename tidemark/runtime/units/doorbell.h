@@ -22,7 +22,7 @@ struct alignas(64) Doorbell {
   template <UnitEnv Env>
   TM_DEVICE void ring() {
     // Everything before this is seen by whoever falls asleep after it. While nobody sleeps the
-    // word is only read: many ring one bell.
+    // word is only read: many ring one bell. A worker relies on the fence also then (mailbox.h).
     order_store_before_look();
     if (asleep.load_relaxed() == 0) return;
     if (asleep.exchange_acq_rel(0) == 0) return;  // alone: it only decides who wakes

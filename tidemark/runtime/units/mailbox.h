@@ -36,7 +36,9 @@ static_assert(sizeof(Dispatch) == 24);
 
 struct DispatchCell {
   Dispatch dispatch;
-  DeviceWord<std::uint64_t> age;  // tasks given before it (own_cores.h). Writer: scheduler
+  // Of a dispatch that waits behind another one: tasks that were taken when it was given
+  // (own_cores.h). Writer: scheduler.
+  DeviceWord<std::uint64_t> age;
   DispatchClaim claim;
 };
 static_assert(sizeof(DispatchCell) == 40);

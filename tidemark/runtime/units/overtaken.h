@@ -8,7 +8,7 @@
 //   places:            what all mailboxes of the type hold
 //   overtaken:         as many tasks were taken since. It is moved
 //   overtaken twice:   twice as many. It waits for an idle core, and younger tasks wait for it
-//   looked for:        once in half as many
+//   looked for:        once in half as many; after that in every round until there is room for it
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ class Overtaken {
 
   // Nothing younger may be given: one was overtaken twice, and there was no idle core.
   TM_DEVICE bool holds(CoreType type) const { return holds_[index(type)]; }
-  // A mix may want cores of both types.
-  TM_DEVICE bool holds(TaskShape shape) const {
-    return (shape != TaskShape::kAiv && holds(CoreType::kAic)) ||
-           (shape != TaskShape::kAic && holds(CoreType::kAiv));
+  // … by a task that wants these cores of a cluster.
+  TM_DEVICE bool holds(std::uint32_t parts) const {
+    return ((parts & parts_of(CoreType::kAic)) != 0 && holds(CoreType::kAic)) ||
+           ((parts & parts_of(CoreType::kAiv)) != 0 && holds(CoreType::kAiv));
   }
 
   // True: one was moved.
@@ -45,7 +45,7 @@ class Overtaken {
       moved |= take(found, core);
     }
   }
-  // Before a scheduler sleeps: whatever waits behind a kernel begins on a core that is idle.
+  // Now and then: whatever waits behind a kernel begins on a core that is idle.
   TM_DEVICE bool relieve() {
     bool moved = false;
     for (const CoreType type : {CoreType::kAic, CoreType::kAiv}) {
@@ -70,10 +70,12 @@ class Overtaken {
   TM_DEVICE Found look(CoreType type) {
     const std::uint64_t now = cores_->age(type);
     const Found found = oldest(type);
-    const std::uint64_t overtakers = found.any() ? now - found.age : 0;
-    looked_[index(type)] = now;
+    // What was given since the clock was read is younger than it.
+    const std::uint64_t overtakers = found.any() && now > found.age ? now - found.age : 0;
     holds_[index(type)] = overtakers >= 2 * places(type);
-    return overtakers >= places(type) ? found : Found{};
+    if (overtakers >= places(type)) return found;  // the next look is due until it is moved
+    looked_[index(type)] = now;
+    return {};
   }
   // Of the first one that waits behind each kernel.
   TM_DEVICE Found oldest(CoreType type) const {
@@ -81,7 +83,8 @@ class Overtaken {
     for (std::uint32_t core = 0; core < memory_->config().core_count(); ++core) {
       if (core_type(core) != type) continue;
       const Mailbox& mailbox = memory_->mailbox(core);
-      const std::uint64_t end = mailbox.dispatched.load_relaxed();
+      // pairs with [dispatched]: the ages are those of these tokens
+      const std::uint64_t end = mailbox.dispatched.load_acquire();
       // The first one is its kernel.
       for (std::uint64_t token = mailbox.finished.load_relaxed() + 1; token < end; ++token) {
         const DispatchCell& cell = memory_->dispatch(core, token);

@@ -104,8 +104,8 @@ class OwnCores {
     held_count_ = count;
   }
 
-  // How many tasks began to be given that may want a core of the type: the age of what is given
-  // now.
+  // How many tasks were taken that may want a core of the type, with all their blocks: the age of
+  // what is given now.
   TM_DEVICE std::uint64_t age(CoreType type) const {
     return memory_->ready(type == CoreType::kAic ? TaskShape::kAic : TaskShape::kAiv).taken() +
            memory_->ready(TaskShape::kMix).taken();

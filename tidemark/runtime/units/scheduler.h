@@ -50,12 +50,13 @@ class Scheduler {
       line_.loops(++loop_);
       for (std::uint32_t i = 0; must_stall() && !stopped(); ++i) Env::pause(i);
       const bool worked = !leaves_all_to_first() && work();
-      if (!worked || ++looks % kLooksPerStop == 0) {
+      const bool looks_around = ++looks % kLooksPerStop == 0 || round >= kRoundsBeforeSleep;
+      if (!worked || looks_around) {
         if (stopped()) latch_.latch({.code = ErrorCode::kAborted});
         if (latch_.set() || watchdog_.look()) break;
       }
-      if (worked ||
-          (round >= kRoundsBeforeSleep && !leaves_all_to_first() && overtaken_.relieve())) {
+      const bool relieved = looks_around && !leaves_all_to_first() && overtaken_.relieve();
+      if (worked || relieved) {
         round = 0;
         continue;
       }
@@ -263,7 +264,7 @@ class Scheduler {
                                     const ReadyHead& head) const {
     if (shape == TaskShape::kDummy) return 0;
     const Turn turn = turns_.of(shape, head);
-    if (turn == Turn::kLater || overtaken_.holds(shape)) return kNone;
+    if (turn == Turn::kLater || overtaken_.holds(head.ready.parts)) return kNone;
     if (shape == TaskShape::kMix) return cores_.free_cluster(head.ready.parts);
     const CoreType type = shape == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
     const std::uint32_t core = cores_.least_loaded(type, turn == Turn::kElsewhere);
@@ -377,7 +378,7 @@ class Scheduler {
   }
 
   static constexpr std::uint32_t kNone = OwnCores<Env>::kNone;
-  static constexpr std::uint32_t kLooksPerStop = 256;  // while there is always something to do
+  static constexpr std::uint32_t kLooksPerStop = 256;  // rounds in which there was something to do
 
   RuntimeMemory memory_;
   ErrorLatch latch_;

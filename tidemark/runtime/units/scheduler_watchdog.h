@@ -81,8 +81,10 @@ class SchedulerWatchdog {
         continue;
       // Just in time? pairs with [finished]
       if (mailbox.finished.load_acquire() != finished) continue;
-      tell(HangClass::kRunningStalled, memory_.dispatch(core, finished).dispatch.task,
-           units.core(core));
+      // Its line is that of the kernel before, until it has begun the next one.
+      const SlotRef task{memory_.dispatch(core, finished).dispatch.task};
+      if (memory_.slot(task).id.value != line(units.core(core)).task_id.load_relaxed()) continue;
+      tell(HangClass::kRunningStalled, task.value, units.core(core));
       return true;
     }
     return false;

@@ -163,6 +163,20 @@ TEST_F(SchedulerWatchdogTest, AKernelThatEndsUnderTheLookIsFine) {
   EXPECT_EQ(status()->error.code.load_acquire(), ErrorCode::kNone);
 }
 
+// Its kernel is over; it passes over dispatches that were taken for other cores, and its line is
+// still that of the kernel.
+TEST_F(SchedulerWatchdogTest, ADispatchThatACorePassesOverIsNotBlamed) {
+  start_kernel(1);
+  const SlotRef taken = SlotRef::make(0, 2);
+  memory().slot(taken).id = TaskId{7};
+  memory().dispatch(1, 1).dispatch.task = taken.value;
+  memory().mailbox(1).dispatched.store_release(3);
+  EXPECT_FALSE(watch(kLimit));
+  memory().mailbox(1).finished.store_release(1);
+  EXPECT_FALSE(watch(2 * kLimit));
+  EXPECT_EQ(status()->error.code.load_acquire(), ErrorCode::kNone);
+}
+
 // The core has begun its next kernel under the look: that one has all its time.
 TEST_F(SchedulerWatchdogTest, AKernelThatBeginsUnderTheLookHasItsTime) {
   start_kernel(1);

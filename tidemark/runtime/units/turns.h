@@ -73,10 +73,6 @@ class Turns {
   TM_DEVICE static constexpr TaskShape shape_of(CoreType type) {
     return type == CoreType::kAic ? TaskShape::kAic : TaskShape::kAiv;
   }
-  // The cores of a type in a cluster.
-  TM_DEVICE static constexpr std::uint32_t parts_of(CoreType type) {
-    return type == CoreType::kAic ? 1 : 6;
-  }
   // Zero is nobody. Positions do not repeat, so a name that came too late is nobody's.
   TM_DEVICE static constexpr std::uint64_t name_of(TaskShape shape, std::uint64_t position) {
     return (position << 2 | static_cast<std::uint64_t>(shape)) + 1;
