@@ -5,10 +5,12 @@
 #   word.load_acquire();           // pairs with [label] … and where it is received
 #   word.store_release(x);         // alone: why nothing pairs with it
 #   void store_release(T value) …  // caller's label: a wrapper has none of its own
+#   atomic_thread_fence(seq_cst);  // alone: why, and nothing else may be seq_cst
 #
 # The comment is on the statement, or directly above it, and is for all of the statement; one above
-# a row of such statements is for all of them. A statement that is both (acq_rel) has a comment for one of the two at least. Every
-# label has a partner, and every partner a label. An atomic names its order.
+# a row of such statements is for all of them. A statement that is both (acq_rel) has a comment for
+# one of the two at least. Every label has a partner, and every partner a label. An atomic names its
+# order.
 
 BEGIN {
   split("transport record runtime collect capture device", names, " ")
@@ -79,7 +81,9 @@ function note_atomics(code, rest, name) {
     atomic[room, name] = 1
     return
   }
-  if (code ~ /seq_cst/ && code !~ /atomic_thread_fence/) violation(FNR, "seq_cst: say which order is meant, and why")
+  # Only a fence may have this order, and only with its reason.
+  if (code ~ /seq_cst/ && !(code ~ /atomic_thread_fence/ && (comment above) ~ /alone: [^ ]/))
+    violation(FNR, "seq_cst: say which order is meant, and why")
 }
 
 function note_use(statement, line_number, rest, name) {

@@ -145,8 +145,10 @@ TM_DEVICE inline void order_page_stores() {
 // one of the two sees the other's.
 TM_DEVICE TM_INLINE void order_store_before_look() {
 #if defined(__CUDACC__)
+  // alone: no release or acquire keeps a store from moving behind a later look
   cuda::atomic_thread_fence(cuda::memory_order_seq_cst, cuda::thread_scope_device);
 #else
+  // alone: as above
   std::atomic_thread_fence(std::memory_order_seq_cst);
 #endif
 }
