@@ -135,7 +135,7 @@ class FairTrial {
   FairTrial(std::uint64_t seed, const FairPlatform& platform) : dice_(seed), seed_(seed) {
     config_.cluster_count = platform.clusters;
     config_.scheduler_count = platform.schedulers;
-    config_.mailbox_depth = 1u << dice_.below(6);
+    config_.mailbox_depth = 1u << dice_.below(7);
     config_.build = dice_.once_in(2) ? BuildKind::kExplicit : BuildKind::kTensorMap;
     config_.tensormap_entries = 64;
     config_.task_timeout_ms = kLimitMs;

@@ -72,7 +72,7 @@ TEST(RuntimeLayout, AreasStandInTheirOrderAndShareNothing) {
     RuntimeConfig config;
     config.cluster_count = static_cast<std::uint32_t>(1 + random() % 36);
     config.scheduler_count = static_cast<std::uint32_t>(1 + random() % 4);
-    config.mailbox_depth = 1u << random() % 6;
+    config.mailbox_depth = 1u << random() % 7;
     config.tensormap_entries = static_cast<std::uint32_t>(1 + random() % 100'000);
     config.entry_bytes = random() % (1ull << 34);
     for (RingSizes& ring : config.rings)

@@ -36,7 +36,7 @@ struct RuntimeConfig {
   BuildKind build = BuildKind::kTensorMap;
   std::uint32_t cluster_count = 1;
   std::uint32_t scheduler_count = 1;
-  std::uint32_t mailbox_depth = 32;  // power of two; 1: as hardware has it
+  std::uint32_t mailbox_depth = 64;  // power of two; 1: as hardware has it
   std::uint32_t tensormap_entries = 65536;
   std::uint32_t track_war = 0;
   std::uint32_t block_threads = 1;  // that run one kernel; the simulated device can have several
