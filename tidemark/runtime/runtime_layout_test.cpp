@@ -61,8 +61,8 @@ void check(const RuntimeConfig& config) {
   ASSERT_GE(layout.ready_cells, slots);
   ASSERT_TRUE(is_power_of_two(layout.ready_cells));
   ASSERT_GE(layout.ready_bytes, sizeof(ReadyQueueWords) + layout.ready_cells * sizeof(ReadyCell));
-  for (std::uint32_t i = 0; i < kRingCount; ++i)
-    ASSERT_GE(layout.rings[i].args_bytes, kTaskArgsBytesMax) << "a task with everything must fit";
+  for (const RingLayout& ring : layout.rings)
+    ASSERT_GE(ring.args_bytes, kTaskArgsBytesMax) << "a task with everything must fit";
 }
 
 TEST(RuntimeLayout, AreasStandInTheirOrderAndShareNothing) {

@@ -48,6 +48,7 @@ template <class Answer>
 class SimCall {
  public:
   template <class Call>
+  // NOLINTNEXTLINE(google-explicit-constructor): a call is given where one is asked for
   SimCall(const Call& call)
       : call_(&call),
         ask_([](const void* it) -> Answer { return (*static_cast<const Call*>(it))(); }) {}
