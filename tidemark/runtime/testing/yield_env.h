@@ -34,7 +34,9 @@ struct YieldEnv {
   template <class Word>
   static void wake(const Word&) {}
 
-  static inline std::atomic<std::uint64_t> sleeps{0};
+  static void fences() { fence_count.fetch_add(1, std::memory_order_relaxed); }
+
+  static inline std::atomic<std::uint64_t> sleeps{0}, fence_count{0};
   static inline std::atomic<bool> lost{false};
 };
 

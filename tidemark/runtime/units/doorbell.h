@@ -23,7 +23,7 @@ struct alignas(64) Doorbell {
   TM_DEVICE void ring() {
     // Everything before this is seen by whoever falls asleep after it. While nobody sleeps the
     // word is only read: many ring one bell. A worker relies on the fence also then (mailbox.h).
-    order_store_before_look();
+    order_store_before_look_of<Env>();
     if (asleep.load_relaxed() == 0) return;
     if (asleep.exchange_acq_rel(0) == 0) return;  // alone: it only decides who wakes
     bell.add_acq_rel(1);                          // [bell rung]
@@ -36,7 +36,7 @@ struct alignas(64) Doorbell {
     if (round < kRoundsBeforeSleep) return Env::take_turn(round);
     const std::uint32_t heard = bell.load_acquire();  // pairs with [bell rung]
     asleep.store_relaxed(1);
-    order_store_before_look();  // or it sees the work, or the ringer sees it asleep
+    order_store_before_look_of<Env>();  // or it sees the work, or the ringer sees it asleep
     const bool sleeps = !has_work();
     if (sleeps) Env::sleep(bell, heard);
     asleep.exchange_acq_rel(0);  // alone: it is awake, whoever took the 1

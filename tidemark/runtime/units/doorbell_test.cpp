@@ -65,6 +65,19 @@ TEST(Doorbell, NothingOfManyRingersIsMissed) {
   EXPECT_EQ(done, kRingers * kEach);
 }
 
+// What only a race of two processors shows: both sides have their fence between store and look.
+TEST(Doorbell, RingerAndSleeperFenceBeforeTheyLook) {
+  Doorbell bell{};
+  YieldEnv::fence_count.store(0);
+  bell.ring<YieldEnv>();
+  EXPECT_EQ(YieldEnv::fence_count.load(), 1u);
+  bell.wait<YieldEnv>(kSleepRound, [&] {
+    EXPECT_EQ(bell.asleep.load_acquire(), 1u);
+    EXPECT_EQ(YieldEnv::fence_count.load(), 2u) << "it looks before its store is seen";
+    return true;
+  });
+}
+
 TEST(Doorbell, NobodyAsleepIsNotRung) {
   Doorbell bell{};
   bell.ring<YieldEnv>();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a unit of the runtime asks of its device, besides what the recorder does: how it waits for
-// other units, and sleeps until one wakes it.
+// other units, and sleeps until one wakes it. An Env of a test may also hear of what only a race
+// would show: Env::fences() of every fence between a store and a look, Env::gives() of every
+// dispatch. An Env without them pays for none.
 #pragma once
 
 #include <concepts>
@@ -8,6 +10,7 @@
 
 #include "tidemark/record/device_env.h"
 #include "tidemark/runtime/device_word.h"
+#include "tidemark/transport/shared_word.h"
 
 namespace tidemark {
 
@@ -19,5 +22,11 @@ concept UnitEnv = DeviceEnv<Env> && requires(std::uint32_t round, DeviceWord<std
   Env::sleep(word, round);  // until the word is woken or is not `round` any more, or for a while
   Env::wake(word);
 };
+
+template <UnitEnv Env>
+TM_DEVICE TM_INLINE void order_store_before_look_of() {
+  if constexpr (requires { Env::fences(); }) Env::fences();
+  order_store_before_look();
+}
 
 }  // namespace tidemark
