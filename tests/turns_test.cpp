@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "tests/stepped_units.h"
