@@ -5,6 +5,7 @@ find_package(fmt REQUIRED)
 find_package(tl-expected REQUIRED)
 find_package(RapidJSON REQUIRED)
 find_package(xxHash REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(Protozero REQUIRED)
 find_package(TBB QUIET)  # only to measure beside; without it `bench runtime` has no reference
