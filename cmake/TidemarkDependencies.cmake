@@ -7,6 +7,7 @@ find_package(RapidJSON REQUIRED)
 find_package(xxHash REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(CppHttplib REQUIRED)
 find_package(Protozero REQUIRED)
 find_package(TBB QUIET)  # only to measure beside; without it `bench runtime` has no reference
 set(THREADS_PREFER_PTHREAD_FLAG ON)

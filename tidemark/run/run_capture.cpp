@@ -23,7 +23,7 @@ void clean_producer(LanePlan& lane) {
 
 }  // namespace
 
-Expected<RunCapture> RunCapture::open(const std::string& directory) {
+Expected<RunCapture> RunCapture::open(const std::string& directory, CaptureReader::Open how) {
   const std::string path = directory + "/" + kCaptureFile;
   std::error_code code;
   if (!std::filesystem::exists(path, code))
@@ -31,7 +31,7 @@ Expected<RunCapture> RunCapture::open(const std::string& directory) {
                    "{} is not a run with a capture: {} is missing (was any stream on? see "
                    "'tidemark run --help')",
                    directory, kCaptureFile);
-  TM_TRY(auto reader, CaptureReader::open(path));
+  TM_TRY(auto reader, CaptureReader::open(path, how));
   RunCapture run(std::move(reader));
   run.directory_ = directory;
   TM_TRY(run.description_, read_description(run.reader_));

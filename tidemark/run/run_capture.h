@@ -28,7 +28,9 @@ struct LaneGap {
 
 class RunCapture {
  public:
-  static Expected<RunCapture> open(const std::string& directory);
+  // kLive: of a run that is going on, what is there so far.
+  static Expected<RunCapture> open(const std::string& directory,
+                                   CaptureReader::Open how = CaptureReader::Open::kIndexed);
 
   [[nodiscard]] const std::string& directory() const { return directory_; }
   [[nodiscard]] const CaptureDescription& description() const { return description_; }
@@ -44,6 +46,7 @@ class RunCapture {
   void for_each_snapshot(
       const std::function<void(std::span<const unsigned char>, std::uint32_t)>& fn);
 
+  [[nodiscard]] std::size_t chunk_count() const { return reader_.chunks().size(); }
   // Also lanes that were opened at run time.
   [[nodiscard]] const std::vector<LanePlan>& lanes() const { return lanes_; }
   [[nodiscard]] std::vector<LaneIndex> lanes_of(StreamId stream) const;
