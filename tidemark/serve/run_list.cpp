@@ -31,11 +31,6 @@ std::string run_key(const std::string& directory) {
   return fmt::format("{:016x}", checksum(text.data(), text.size()));
 }
 
-std::string run_title(const RunReport& report) {
-  return fmt::format("{}{}{} on {}", report.workload, report.case_name.empty() ? "" : " ",
-                     report.case_name, report.platform);
-}
-
 void RunList::look() {
   rows_.clear();
   by_key_.clear();

@@ -7,15 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "tidemark/serve/bare_index.h"
 #include "tidemark/serve/served_run.h"
 
 namespace tidemark {
 
 // The part of an address that stands for a run: names of directories may hold anything.
 std::string run_key(const std::string& directory);
-
-// "paged_attention Case2 on sim".
-std::string run_title(const RunReport& report);
 
 class RunList {
  public:

@@ -9,6 +9,7 @@
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/run/output_directory.h"
 #include "tidemark/run/run_owner.h"
+#include "tidemark/serve/bare_index.h"
 
 namespace tidemark {
 namespace {
@@ -78,7 +79,11 @@ Reply ServedRun::answer(std::string_view name, const std::string& if_none_match)
 Reply ServedRun::answer_index(const std::string& if_none_match) {
   const std::lock_guard lock(mutex_);
   asked_ns_ = monotonic_ns();
-  if (generations_.empty()) return json_reply(index_without_tiles());
+  if (generations_.empty())
+    return json_reply(to_json(BareIndex{.report = report_ ? &*report_ : nullptr,
+                                        .live = live_,
+                                        .pending = error_.empty() ? "reading the capture" : "",
+                                        .error = error_}));
   const Generation& newest = *generations_.back();
   const std::uint64_t done = progress_.records_done, records = progress_.records;
   const bool making = busy_ && records > 0;
@@ -91,22 +96,6 @@ Reply ServedRun::answer_index(const std::string& if_none_match) {
   Reply reply = json_reply(text + newest.index);
   reply.etag = etag;
   return reply;
-}
-
-std::string ServedRun::index_without_tiles() const {
-  return json_text([&](CompactJsonWriter& json) {
-    put(json, "format", "tidemark-tiles");
-    put(json, "version", 1);
-    put(json, "generation", 0);
-    put(json, "live", live_);
-    if (error_.empty())
-      put(json, "pending", "reading the capture");
-    else
-      put(json, "error", plain_text(error_));
-    if (report_text_.empty()) return;
-    put_key(json, "run");
-    json.RawValue(report_text_.data(), report_text_.size(), rapidjson::kObjectType);
-  });
 }
 
 bool ServedRun::wants(Step step, std::uint64_t now_ns) {
@@ -135,7 +124,7 @@ void ServedRun::take(Step step) {
   {
     const std::lock_guard lock(mutex_);
     live_ = live;
-    if (report) report_text_ = to_json(*report);
+    if (report) report_ = *report;
   }
   const auto made =
       report ? make(step, live) : Expected<void>(tl::unexpected(report.error()));

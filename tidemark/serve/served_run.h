@@ -55,7 +55,6 @@ class ServedRun : public TileStore {
   };
 
   Reply answer_index(const std::string& if_none_match);
-  [[nodiscard]] std::string index_without_tiles() const;
   Expected<void> make(Step step, bool live);
   Expected<void> publish(std::unique_ptr<TilePack> tiles);
 
@@ -64,7 +63,7 @@ class ServedRun : public TileStore {
 
   std::mutex mutex_;  // of all below
   std::deque<std::shared_ptr<const Generation>> generations_;  // newest last
-  std::string report_text_;  // run.json, as it was understood
+  std::optional<RunReport> report_;
   std::string error_;        // why there are no tiles
   bool live_ = true;         // not known to have ended
   bool busy_ = false;
