@@ -27,7 +27,8 @@ enum class TrackKind : std::uint8_t {
 };
 std::string_view to_text(TrackKind kind);
 
-using TrackNumber = std::uint32_t;  // its place in the list
+// Its id. A track of a lane's own records has the same number in a sketch.
+using TrackNumber = std::uint32_t;
 inline constexpr TrackNumber kNoTrack = ~TrackNumber{0};
 
 // What a counter track shows of the records of its lanes.
@@ -42,6 +43,7 @@ struct Track {
   std::string unit_of_value = {};  // of samples: "tasks", "bytes"
 
   // Where its content comes from.
+  StreamId stream = StreamId::kNone;
   std::vector<LaneIndex> lanes = {};
   SampleKind sample = SampleKind::kUserCounter;
   std::uint32_t ring = 0;       // of kLiveTasks and kHeapBytes
@@ -54,7 +56,9 @@ struct Track {
 inline constexpr std::uint64_t kTileTimeEnd = std::uint64_t{1} << 53;
 
 struct TrackList {
-  std::vector<Track> tracks;
+  std::vector<Track> tracks;       // by number
+  std::vector<TrackNumber> shown;  // in the order in which they are shown
+  std::uint64_t counters_left_out = 0;
   std::uint64_t epoch_ticks = 0;
   std::uint64_t ticks_per_second = 1;
   std::uint64_t launch = 0;                // ticks since the epoch
@@ -82,7 +86,12 @@ struct TrackList {
   }
 };
 
+// More counters than this are left out, and counted.
+inline constexpr std::size_t kCounterTracksMost = 4096;
+
 // Reads the events of the run for the names of its counters, and every page for what is missing.
 Expected<TrackList> list_tracks(RunCapture& run);
+// Only the tracks of the lanes' own records, by the capture's description alone.
+TrackList list_lane_tracks(RunCapture& run);
 
 }  // namespace tidemark
