@@ -26,6 +26,8 @@
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/export_run.h"
 #include "tidemark/session/testing/sample_run.h"
+#include "tidemark/tiles/testing/sound_tiles.h"
+#include "tidemark/tiles/tile_set.h"
 
 namespace tidemark::fuzz {
 
@@ -125,6 +127,12 @@ inline void read_hang(RunCapture& run, CaptureInputResult& result) {
   TM_CHECK(first_order_in(hang_summary(make_hang_report(*state, &run), run.directory())).empty());
 }
 
+inline void make_tiles(RunCapture& run) {
+  samples::SoundTiles sketch, whole;
+  TM_CHECK(sketch_tile_set(run, sketch).has_value() == sketch.has_index());
+  TM_CHECK(make_tile_set(run, {}, whole).has_value() == whole.has_index());
+}
+
 // Every question that can be asked of a capture; the answers may be wrong, never fatal.
 inline void analyze_everything(const std::string& directory, CaptureInputResult& result) {
   for (const auto& artifact : artifacts())
@@ -133,6 +141,7 @@ inline void analyze_everything(const std::string& directory, CaptureInputResult&
   if (!run) return;
   read_arguments(*run, result);
   read_hang(*run, result);
+  make_tiles(*run);
   (void)read_timeline(*run);
   (void)report_scopes(*run);
   const auto graph = TaskGraph::load(*run);

@@ -44,6 +44,8 @@ class HandCapture {
       write(lane, record);
   }
 
+  void finish_at(std::uint64_t ticks) { finish_ticks_ = ticks; }
+
   // Of the run as it was written so far.
   [[nodiscard]] RunCapture open(const TemporaryDirectory& directory) const {
     auto writer = CaptureWriter::create(directory.file("capture.tide"), kRunId).value();
@@ -61,7 +63,7 @@ class HandCapture {
       lane_bytes.insert(lane_bytes.end(), begin, begin + sizeof(record));
     }
     const RunClock clock{.launch_ticks = kLaunchTicks,
-                         .finish_ticks = kLaunchTicks + 1'000'000,
+                         .finish_ticks = finish_ticks_,
                          .ticks_per_second = 1'000'000'000,
                          .anchors = {}};
     TM_CHECK(writer->append_text(ChunkType::kClock, describe_clock(clock)));
@@ -121,6 +123,7 @@ class HandCapture {
   }
 
   RuntimeConfig config_;
+  std::uint64_t finish_ticks_ = kLaunchTicks + 1'000'000;
   RegionPlan plan_;
   std::vector<std::vector<Stored>> records_;  // by lane
 };
