@@ -16,7 +16,7 @@ function(tidemark_page target)
   file(SHA256 "${folder}/viewer.css" TIDEMARK_STYLE_SHA256)
   set(TIDEMARK_PAGE_FOLDER "${folder}")
   set(source "${CMAKE_CURRENT_BINARY_DIR}/page_bundle.cpp")
-  configure_file("${PROJECT_SOURCE_DIR}/cmake/page_bundle.cpp.in" "${source}" @ONLY)
+  configure_file("${PROJECT_SOURCE_DIR}/tidemark/serve/page_bundle.cpp.in" "${source}" @ONLY)
   set_source_files_properties("${source}" PROPERTIES
     OBJECT_DEPENDS "${TIDEMARK_PAGE_FILES}"
     SKIP_UNITY_BUILD_INCLUSION ON)

@@ -19,8 +19,8 @@ struct ReportArgs {
 };
 
 Expected<int> write_site(const ReportArgs& args, const std::string& run, const std::string& other) {
-  TM_TRY(const auto size, write_tile_site({.run = run, .other = other, .folder = args.tiles},
-                                          capture_tiles()));
+  TM_TRY(const auto size,
+         write_tile_site({.run = run, .other = other, .folder = args.tiles}, capture_tiles()));
   print("{}: {} files, {}\n", args.tiles, with_commas(size.files), human_bytes(size.bytes));
   print("Any web server can host this folder; its page is index.html. To look at it here alone:\n");
   print("  tidemark serve {}\n", run);
@@ -35,9 +35,9 @@ Expected<int> write_file(const ReportArgs& args, const std::string& run, const s
           human_bytes(size.bytes - size.page_bytes));
     flush();
   };
-  TM_TRY_DO(write_single_file(
-      {.run = run, .other = other, .path = path, .max_bytes = args.max_bytes}, capture_tiles(),
-      say_size));
+  TM_TRY_DO(
+      write_single_file({.run = run, .other = other, .path = path, .max_bytes = args.max_bytes},
+                        capture_tiles(), say_size));
   print("Open it in a browser; it needs no network and no server.\n");
   return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// index.json of a run of which there are no tiles: not yet, or because it recorded nothing, or because its
-// capture cannot be read. It says what the run was all the same.
+// index.json of a run of which there are no tiles: not yet, or because it recorded nothing, or
+// because its capture cannot be read. It says what the run was all the same.
 #pragma once
 
 #include <string>

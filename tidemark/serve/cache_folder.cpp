@@ -28,7 +28,8 @@ Expected<CacheFolder> CacheFolder::make(const std::string& where) {
   const std::string folder = where.empty() ? temporary_folder() : where;
   std::error_code code;
   if (!fs::is_directory(folder, code))
-    return failure(ErrorKind::kUsage, "{} is not a folder; name one for the tiles with --cache DIR", folder);
+    return failure(ErrorKind::kUsage, "{} is not a folder; name one for the tiles with --cache DIR",
+                   folder);
   if (const std::string run = run_around(folder); !run.empty())
     return failure(ErrorKind::kUsage,
                    "{} is in the run {}, and a run is not written to; name another folder with "

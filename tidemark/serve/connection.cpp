@@ -99,8 +99,7 @@ void Connection::send(HttpAnswer answer, std::uint64_t now_ns) {
 
 void Connection::send_some(std::uint64_t now_ns) {
   const ssize_t put = uninterrupted([&] {
-    return ::send(fd_.get(), out_.data() + sent_, out_.size() - sent_,
-                  MSG_NOSIGNAL | MSG_DONTWAIT);
+    return ::send(fd_.get(), out_.data() + sent_, out_.size() - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
   });
   if (put < 0 && !would_wait()) state_ = State::kOver;
   if (put < 0) return;

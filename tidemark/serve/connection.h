@@ -16,13 +16,13 @@
 namespace tidemark {
 
 struct ConnectionLimits {
-  std::size_t head_bytes = 16 * 1024;   // of a request line and its headers
-  std::uint32_t requests = 1000;        // then it is closed, and others have their turn
-  std::uint64_t idle_ms = 30'000;       // between two requests
-  std::uint64_t head_ms = 10'000;       // from the first byte of a head to its last
-  std::uint64_t send_ms = 60'000;       // a whole answer
-  std::uint64_t leave_ms = 1'000;       // until the other side has read the last answer
-  std::size_t leave_bytes = 1 << 20;    // that it may send meanwhile
+  std::size_t head_bytes = 16 * 1024;  // of a request line and its headers
+  std::uint32_t requests = 1000;       // then it is closed, and others have their turn
+  std::uint64_t idle_ms = 30'000;      // between two requests
+  std::uint64_t head_ms = 10'000;      // from the first byte of a head to its last
+  std::uint64_t send_ms = 60'000;      // a whole answer
+  std::uint64_t leave_ms = 1'000;      // until the other side has read the last answer
+  std::size_t leave_bytes = 1 << 20;   // that it may send meanwhile
 };
 
 class Connection {

@@ -98,9 +98,8 @@ class ConnectionLoop {
       answering += connection->state() == Connection::State::kAnswering;
     }
     if (unsent <= limits_.unsent_bytes) ask_in_turn(limits_.threads * 2 - answering);
-    std::erase_if(connections_, [](const auto& one) {
-      return one.second->state() == Connection::State::kOver;
-    });
+    std::erase_if(connections_,
+                  [](const auto& one) { return one.second->state() == Connection::State::kOver; });
   }
 
   // At most so many, and after the one that was asked last: whoever asks all the time has his turn
@@ -122,16 +121,14 @@ class ConnectionLoop {
     for (std::size_t count = 0; count < kAcceptsAtOnce; ++count) {
       UniqueFd fd(::accept4(socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!fd.valid()) {
-        const bool full =
-            errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+        const bool full = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
         if (full && !end_longest_waiting()) paused_until_ns_ = now_ns_ + kPauseMs * 1'000'000;
         if (full || errno == EAGAIN) return;
         continue;  // that one has gone again
       }
       if (connections_.size() >= most_ && !end_longest_waiting()) continue;  // closed at once
       connections_.emplace(
-          next_number_++,
-          std::make_unique<Connection>(std::move(fd), limits_.connection, now_ns_));
+          next_number_++, std::make_unique<Connection>(std::move(fd), limits_.connection, now_ns_));
     }
   }
 
@@ -142,8 +139,7 @@ class ConnectionLoop {
     for (auto at = connections_.begin(); at != connections_.end(); ++at) {
       const auto state = at->second->state();
       if (state != Connection::State::kReading && state != Connection::State::kLeaving) continue;
-      if (oldest == connections_.end() ||
-          at->second->deadline_ns() < oldest->second->deadline_ns())
+      if (oldest == connections_.end() || at->second->deadline_ns() < oldest->second->deadline_ns())
         oldest = at;
     }
     if (oldest == connections_.end()) return false;

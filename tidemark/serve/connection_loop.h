@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All connections of a server on one thread that never waits for one of them, and a few threads that
-// make answers. A connection costs a thread only while its whole request is being answered, so a
-// thousand that say nothing, or say it slowly, hold nobody up.
+// All connections of a server on one thread that never waits for one of them, and a few threads
+// that make answers. A connection costs a thread only while its whole request is being answered, so
+// a thousand that say nothing, or say it slowly, hold nobody up.
 #pragma once
 
 #include <functional>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/serve/http_text.h"
 
+#include <httplib.h>
+
 #include <algorithm>
 #include <cstring>
-
-#include <httplib.h>
 
 namespace tidemark {
 namespace {
@@ -28,8 +28,8 @@ const httplib::Headers& headers_of_all() {
 
 // What a header of a request may say here. The library knows many more: ranges, which it parses by
 // a recursive expression and can repeat without end, encodings, uploads.
-constexpr std::string_view kKnownHeaders[] = {"host:", "connection:", "content-length:",
-                                              "transfer-encoding:", "if-none-match:"};
+constexpr std::string_view kKnownHeaders[] = {
+    "host:", "connection:", "content-length:", "transfer-encoding:", "if-none-match:"};
 
 bool begins_with(std::string_view line, std::string_view name) {
   return line.size() >= name.size() &&
@@ -43,10 +43,9 @@ std::string known_part(std::string_view head) {
   std::string known;
   for (bool first = true; !head.empty(); first = false) {
     const std::string_view line = head.substr(0, head.find('\n') + 1);
-    const bool is_known = std::any_of(std::begin(kKnownHeaders), std::end(kKnownHeaders),
-                                      [&](std::string_view name) {
-                                        return begins_with(line, name);
-                                      });
+    const bool is_known =
+        std::any_of(std::begin(kKnownHeaders), std::end(kKnownHeaders),
+                    [&](std::string_view name) { return begins_with(line, name); });
     if (first || line == "\r\n" || is_known) known += line;
     head.remove_prefix(line.size());
   }
@@ -178,9 +177,9 @@ HttpAnswer HttpText::refusal(int status) {
                      : status == 414 ? "URI Too Long"
                      : status == 408 ? "Request Timeout"
                                      : "Bad Request";
-  return {fmt::format("HTTP/1.1 {} {}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", status,
-                      text),
-          true};
+  return {
+      fmt::format("HTTP/1.1 {} {}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", status, text),
+      true};
 }
 
 }  // namespace tidemark

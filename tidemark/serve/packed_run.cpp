@@ -18,9 +18,9 @@ Expected<std::string> pack_run(const std::string& directory, const TileMaking& m
         "index.json", to_json(BareIndex{.report = &report, .error = "the run recorded nothing"})));
     return run_title(report);
   }
-  TM_TRY(auto run, RunCapture::open(directory, is_going_on(report)
-                                                   ? CaptureReader::Open::kLive
-                                                   : CaptureReader::Open::kIndexed));
+  TM_TRY(auto run,
+         RunCapture::open(directory, is_going_on(report) ? CaptureReader::Open::kLive
+                                                         : CaptureReader::Open::kIndexed));
   MakingProgress progress;
   TM_TRY_DO(making.whole(run, sink, progress));
   return run_title(report);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page, for each of the three ways to it. The files of the page (viewer/dist) are in this program; its
-// template has places for the title, the policy, the style, the script, what the page must know, and
-// the data.
+// The page, for each of the three ways to it. The files of the page (viewer/dist) are in this
+// program; its template has places for the title, the policy, the style, the script, what the page
+// must know, and the data.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 namespace tidemark {
 
 struct PageBundle {
-  std::string_view page;    // the template
+  std::string_view page;  // the template
   std::string_view script;
   std::string_view style;
   std::string_view script_sha256;  // in hexadecimal
@@ -24,7 +24,7 @@ enum class PageWay { kEmbedded, kSite, kServed };
 struct PageSetup {
   PageWay way = PageWay::kServed;
   std::string title;
-  std::string run;                       // what the names of its blobs begin with
+  std::string run;                        // what the names of its blobs begin with
   std::optional<std::string> other = {};  // of the run to compare with
   std::optional<std::string> runs = {};   // name of the list of runs
 };

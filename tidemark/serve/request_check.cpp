@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/serve/request_check.h"
 
-#include <algorithm>
-
 #include <fmt/core.h>
 
 #include "tidemark/serve/token.h"
@@ -10,12 +8,7 @@
 namespace tidemark {
 namespace {
 
-constexpr std::size_t kBlobNameMax = 200;
 constexpr int kForbidden = 403, kNotAllowed = 405;
-
-bool is_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
-}
 
 }  // namespace
 
@@ -36,17 +29,6 @@ int refusal_of(const Request& request, const Gate& gate, std::string_view& rest)
   if (!is_same_secret(given, gate.token)) return kForbidden;
   rest = path.substr(1 + given.size());
   return 0;
-}
-
-bool is_blob_name(std::string_view name) {
-  if (name.empty() || name.size() > kBlobNameMax) return false;
-  while (true) {
-    const std::string_view part = name.substr(0, name.find('/'));
-    if (part.empty() || part == "." || part == "..") return false;
-    if (!std::all_of(part.begin(), part.end(), is_name_character)) return false;
-    if (part.size() == name.size()) return true;
-    name.remove_prefix(part.size() + 1);
-  }
 }
 
 }  // namespace tidemark

@@ -42,7 +42,4 @@ bool is_own_host(std::string_view host, std::uint16_t port);
 // The status of the refusal, or 0 and what comes behind "/TOKEN" in `rest`.
 int refusal_of(const Request& request, const Gate& gate, std::string_view& rest);
 
-// "t/3/0/17": [a-z0-9.-] in parts between single slashes, and no part is "." or "..".
-bool is_blob_name(std::string_view name);
-
 }  // namespace tidemark

@@ -19,8 +19,8 @@ constexpr int kNice = 10;
 
 RunShelf::RunShelf(Options options) : options_(std::move(options)), list_(options_.folder) {
   for (const auto& run : options_.runs) show(run, true);
-  sketches_ = std::jthread(
-      [this](const std::stop_token& stop) { work(stop, ServedRun::Step::kSketch); });
+  sketches_ =
+      std::jthread([this](const std::stop_token& stop) { work(stop, ServedRun::Step::kSketch); });
   tiles_ =
       std::jthread([this](const std::stop_token& stop) { work(stop, ServedRun::Step::kTiles); });
 }
@@ -34,9 +34,8 @@ RunShelf::~RunShelf() {
 std::shared_ptr<ServedRun> RunShelf::show(const std::string& directory, bool stays) {
   Shown& one = shown_[run_key(directory)];
   if (one.run == nullptr)
-    one.run = std::make_shared<ServedRun>(ServedRun::Options{.directory = directory,
-                                                             .cache_folder = options_.cache_folder,
-                                                             .making = &options_.making});
+    one.run = std::make_shared<ServedRun>(ServedRun::Options{
+        .directory = directory, .cache_folder = options_.cache_folder, .making = &options_.making});
   one.stays |= stays;
   one.asked_ns = monotonic_ns();
   return one.run;

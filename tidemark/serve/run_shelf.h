@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runs that a server shows, and the two threads that make their tiles: one for sketches, so that
-// a new run has an answer at once, one for all else. Both give way to whatever else runs.
+// The runs that a server shows, and the two threads that make their tiles: one for sketches, so
+// that a new run has an answer at once, one for all else. Both give way to whatever else runs.
 #pragma once
 
 #include <map>

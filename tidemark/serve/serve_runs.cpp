@@ -59,9 +59,8 @@ Expected<void> serve_runs(const ServeOptions& options, int stop_fd,
   const HttpText http([&](const Request& request) { return site.answer(request); });
   listening(fmt::format("http://127.0.0.1:{}/{}/", listener.port, token));
   return serve_connections(
-      listener,
-      [&](const std::string& head, bool last) { return http.answer(head, last); }, stop_fd,
-      options.limits);
+      listener, [&](const std::string& head, bool last) { return http.answer(head, last); },
+      stop_fd, options.limits);
 }
 
 }  // namespace tidemark

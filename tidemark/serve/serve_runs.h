@@ -11,16 +11,16 @@
 namespace tidemark {
 
 struct ServeOptions {
-  std::string path;     // a run, or a folder of runs
-  std::string other;    // a run to compare with; empty: none
+  std::string path;   // a run, or a folder of runs
+  std::string other;  // a run to compare with; empty: none
   std::uint16_t port = 0;
-  std::string cache;    // folder for tiles; empty: the temporary folder
+  std::string cache;  // folder for tiles; empty: the temporary folder
   TileMaking making;
   LoopLimits limits = {};
 };
 
-// `listening` gets the whole address, before the first request is answered. Returns once `stop_fd` is
-// readable.
+// `listening` gets the whole address, before the first request is answered. Returns once `stop_fd`
+// is readable.
 Expected<void> serve_runs(const ServeOptions& options, int stop_fd,
                           const std::function<void(const std::string& address)>& listening);
 

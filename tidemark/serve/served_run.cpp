@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/run/output_directory.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::size_t kGenerationsKept = 2;
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
+constexpr std::chrono::milliseconds kFirstPatience{300};
 constexpr std::uint64_t kAskedNs = 10 * kSecondNs;  // nobody looks any more
 // A making may take this part of the time: a run that is watched must not feel it.
 constexpr std::uint64_t kPauseFactor = 4;
@@ -63,13 +65,14 @@ Reply ServedRun::answer(std::string_view name, const std::string& if_none_match)
     if (generations_.empty()) return refusal_reply(404);
     found = generations_.back();
     if (of_generation && number < generations_.front()->number) return refusal_reply(410);
-    const auto it = std::ranges::find(generations_, number,
-                                      [](const auto& one) { return one->number; });
+    const auto it =
+        std::ranges::find(generations_, number, [](const auto& one) { return one->number; });
     if (of_generation && it == generations_.end()) return refusal_reply(404);
     if (of_generation) found = *it;
   }
   auto bytes = found->tiles->read(name);
-  if (!bytes) return {.status = 500, .type = "text/plain; charset=utf-8", .body = bytes.error().message};
+  if (!bytes)
+    return {.status = 500, .type = "text/plain; charset=utf-8", .body = bytes.error().message};
   if (!*bytes) return refusal_reply(404);
   return {.type = "application/octet-stream",
           .body = std::move(**bytes),
@@ -77,8 +80,10 @@ Reply ServedRun::answer(std::string_view name, const std::string& if_none_match)
 }
 
 Reply ServedRun::answer_index(const std::string& if_none_match) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   asked_ns_ = monotonic_ns();
+  // Of a run that is looked at for the first time something is there in a moment.
+  first_.wait_for(lock, kFirstPatience, [&] { return !generations_.empty() || !error_.empty(); });
   if (generations_.empty())
     return json_reply(to_json(BareIndex{.report = report_ ? &*report_ : nullptr,
                                         .live = live_,
@@ -87,11 +92,14 @@ Reply ServedRun::answer_index(const std::string& if_none_match) {
   const Generation& newest = *generations_.back();
   const std::uint64_t done = progress_.records_done, records = progress_.records;
   const bool making = busy_ && records > 0;
+  // Who looks on until it has ended must see its end: it is live until that has been made, or
+  // cannot.
+  const bool live = newest.live && (live_ || error_.empty());
   const std::string etag =
-      fmt::format("\"{}-{}-{}\"", newest.number, live_ ? 1 : 0, making ? done : 0);
+      fmt::format("\"{}-{}-{}\"", newest.number, live ? 1 : 0, making ? done : 0);
   if (if_none_match == etag) return {.status = 304, .etag = etag};
   std::string text = fmt::format(R"({{"generation":{},"live":{},"blobs":"g{}/",)", newest.number,
-                                 live_, newest.number);
+                                 live, newest.number);
   if (making) text += fmt::format(R"("making":{{"records_done":{},"records":{}}},)", done, records);
   Reply reply = json_reply(text + newest.index);
   reply.etag = etag;
@@ -126,8 +134,7 @@ void ServedRun::take(Step step) {
     live_ = live;
     if (report) report_ = *report;
   }
-  const auto made =
-      report ? make(step, live) : Expected<void>(tl::unexpected(report.error()));
+  const auto made = report ? make(step, live) : Expected<void>(tl::unexpected(report.error()));
   const std::uint64_t end_ns = monotonic_ns();
   const std::lock_guard lock(mutex_);
   busy_ = false;
@@ -136,13 +143,15 @@ void ServedRun::take(Step step) {
   if (step == Step::kSketch) return;  // what it could not read the tiles cannot, and say so
   // What is shown already stays: a writer that ends may be in the way of one look.
   error_ = made ? "" : made.error().message;
+  first_.notify_all();
   tiled_ = true;
   made_of_ = files;
   next_ns_ = end_ns + std::max(kSecondNs, live ? kPauseFactor * (end_ns - begin_ns) : 0);
 }
 
 Expected<void> ServedRun::make(Step step, bool live) {
-  if (step == Step::kSketch && look_at(options_.directory + "/" + kCaptureFile).bytes < kSketchBytes)
+  if (step == Step::kSketch &&
+      look_at(options_.directory + "/" + kCaptureFile).bytes < kSketchBytes)
     return {};
   TM_TRY(auto run, RunCapture::open(options_.directory, live ? CaptureReader::Open::kLive
                                                              : CaptureReader::Open::kIndexed));
@@ -156,22 +165,24 @@ Expected<void> ServedRun::make(Step step, bool live) {
                                   : options_.making->whole(run, *tiles, progress_));
   TM_TRY_DO(tiles->finish());
   const std::size_t chunks = run.chunk_count();
-  TM_TRY_DO(publish(std::move(tiles)));
+  TM_TRY_DO(publish(std::move(tiles), live));
   const std::lock_guard lock(mutex_);
   if (step == Step::kTiles) made_of_chunks_ = chunks;
   return {};
 }
 
-Expected<void> ServedRun::publish(std::unique_ptr<TilePack> tiles) {
+Expected<void> ServedRun::publish(std::unique_ptr<TilePack> tiles, bool live) {
   TM_TRY(const auto index, tiles->read("index.json"));
   if (!index || !index->starts_with('{') || index->size() < 3)
     return failure(ErrorKind::kDamage, "{}: its tile set has no index", options_.directory);
   auto made = std::make_shared<Generation>();
+  made->live = live;
   made->tiles = std::move(tiles);
   made->index = index->substr(1);
   const std::lock_guard lock(mutex_);
   made->number = generations_.empty() ? 1 : generations_.back()->number + 1;
   generations_.push_back(std::move(made));
+  first_.notify_all();
   if (generations_.size() > kGenerationsKept) generations_.pop_front();
   return {};
 }

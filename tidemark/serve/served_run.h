@@ -6,6 +6,7 @@
 //   nothing yet ──▶ sketch ──▶ tiles ──▶ tiles of more of the run ──▶ … ──▶ tiles of all of it
 #pragma once
 
+#include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -50,22 +51,24 @@ class ServedRun : public TileStore {
  private:
   struct Generation {
     std::uint64_t number = 0;
+    bool live = false;  // more may come
     std::unique_ptr<TilePack> tiles;
     std::string index;  // index.json without its opening brace
   };
 
   Reply answer_index(const std::string& if_none_match);
   Expected<void> make(Step step, bool live);
-  Expected<void> publish(std::unique_ptr<TilePack> tiles);
+  Expected<void> publish(std::unique_ptr<TilePack> tiles, bool live);
 
   const Options options_;
   MakingProgress progress_;
 
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;                                           // of all below
+  std::condition_variable first_;                              // something is there to show
   std::deque<std::shared_ptr<const Generation>> generations_;  // newest last
   std::optional<RunReport> report_;
-  std::string error_;        // why there are no tiles
-  bool live_ = true;         // not known to have ended
+  std::string error_;  // why there are no tiles
+  bool live_ = true;   // not known to have ended
   bool busy_ = false;
   bool sketched_ = false;
   bool tiled_ = false;

@@ -26,25 +26,26 @@ std::uint64_t embedded_bytes(std::string_view prefix, const TilePack& pack) {
   return sum;
 }
 
-// Stops the making as soon as the file is sure to be too large: of a capture of many gigabytes nobody
-// wants to wait for the rest.
+tl::unexpected<Error> too_large(const SingleFile& file) {
+  return failure(ErrorKind::kUsage,
+                 "{} would be larger than {} (--max-bytes {}): raise that, or use 'tidemark report "
+                 "{} --tiles DIR' (a folder for any web server) or 'tidemark serve {}', which have "
+                 "no limit",
+                 file.path, human_bytes(file.max_bytes), file.max_bytes, file.run, file.run);
+}
+
+// Stops the making as soon as the file is sure to be too large: of a capture of many gigabytes
+// nobody wants to wait for the rest.
 class LimitedSink : public TileSink {
  public:
-  LimitedSink(TilePack& pack, std::string_view prefix, std::uint64_t most,
-              const SingleFile& file)
+  LimitedSink(TilePack& pack, std::string_view prefix, std::uint64_t most, const SingleFile& file)
       : pack_(pack), prefix_(prefix), most_(most), file_(file) {}
 
   Expected<void> put(std::string_view name, std::span<const unsigned char> bytes) override {
     if (const auto before = pack_.places().find(name); before != pack_.places().end())
       bytes_ -= embedded_bytes(prefix_, name, before->second.bytes);
     bytes_ += embedded_bytes(prefix_, name, bytes.size());
-    if (bytes_ > most_)
-      return failure(ErrorKind::kUsage,
-                     "{} would be larger than {} (--max-bytes {}): raise that, or use 'tidemark "
-                     "report {} --tiles DIR' (a folder for any web server) or 'tidemark serve {}', "
-                     "which have no limit",
-                     file_.path, human_bytes(file_.max_bytes), file_.max_bytes, file_.run,
-                     file_.run);
+    if (bytes_ > most_) return too_large(file_);
     return pack_.put(name, bytes);
   }
 
@@ -86,7 +87,8 @@ Expected<void> write_blobs(PartFile& to, const Packed& run) {
 }
 
 PageText page_of(const std::vector<Packed>& runs) {
-  PageSetup setup{.way = PageWay::kEmbedded, .title = runs[0].title, .run = std::string(kRunPrefix)};
+  PageSetup setup{
+      .way = PageWay::kEmbedded, .title = runs[0].title, .run = std::string(kRunPrefix)};
   if (runs.size() > 1) {
     setup.title += " beside " + runs[1].title;
     setup.other = kOtherPrefix;
@@ -98,17 +100,16 @@ PageText page_of(const std::vector<Packed>& runs) {
 
 Expected<void> write_single_file(const SingleFile& file, const TileMaking& making,
                                  const std::function<void(const SingleFileSize&)>& before_writing) {
-  SingleFileSize size{.page_bytes = page_bundle().page.size() + page_bundle().script.size() +
-                                    page_bundle().style.size()};
+  // At least; what the template's places get comes later.
+  SingleFileSize size{.page_bytes = page_bundle().script.size() + page_bundle().style.size()};
   const auto left = [&](std::uint64_t used) {
     return file.max_bytes > used ? file.max_bytes - used : 0;
   };
   std::vector<Packed> runs;
-  TM_TRY(runs.emplace_back(),
-         pack(file, file.run, kRunPrefix, making, left(size.page_bytes)));
+  TM_TRY(runs.emplace_back(), pack(file, file.run, kRunPrefix, making, left(size.page_bytes)));
   if (!file.other.empty()) {
-    TM_TRY(runs.emplace_back(), pack(file, file.other, kOtherPrefix, making,
-                                     left(size.page_bytes + runs[0].bytes)));
+    TM_TRY(runs.emplace_back(),
+           pack(file, file.other, kOtherPrefix, making, left(size.page_bytes + runs[0].bytes)));
   }
   const PageText page = page_of(runs);
   size.page_bytes = page.before_data.size() + page.after_data.size();
@@ -117,6 +118,7 @@ Expected<void> write_single_file(const SingleFile& file, const TileMaking& makin
     size.bytes += run.bytes;
     size.blobs += run.tiles->places().size();
   }
+  if (size.bytes > file.max_bytes) return too_large(file);
   before_writing(size);
   TM_TRY(auto to, PartFile::create(file.path));
   to.text() += page.before_data;

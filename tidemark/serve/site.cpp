@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/serve/site.h"
 
+#include "tidemark/tiles/folder_sink.h"
+
 namespace tidemark {
 namespace {
 
@@ -36,7 +38,7 @@ Reply Site::answer_path(std::string_view path, const Request& request) const {
   const std::string_view key = path.substr(0, path.find('/'));
   if (key.size() == path.size()) return refusal_reply(404);
   path.remove_prefix(key.size() + 1);
-  if (!is_blob_name(path)) return refusal_reply(404);
+  if (!is_tile_name(path)) return refusal_reply(404);
   const auto store = options_.find(std::string(key));
   return store == nullptr ? refusal_reply(404) : store->answer(path, request.if_none_match);
 }

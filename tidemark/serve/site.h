@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is at each address of a server: the page, its two files, the list of runs, and the tile sets.
+// What is at each address of a server: the page, its two files, the list of runs, and the tile
+// sets.
 #pragma once
 
 #include <functional>

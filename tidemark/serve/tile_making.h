@@ -24,4 +24,7 @@ struct TileMaking {
   std::function<Expected<void>(RunCapture&, TileSink&, MakingProgress&)> whole;
 };
 
+// The room's own.
+TileMaking capture_tiles();
+
 }  // namespace tidemark

@@ -15,8 +15,8 @@ constexpr std::size_t kFlushBytes = 1 << 20;
 
 // Not valid, with errno, if the system refuses.
 UniqueFd file_without_a_name(const std::string& folder) {
-  UniqueFd fd(uninterrupted(
-      [&] { return ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); }));
+  UniqueFd fd(
+      uninterrupted([&] { return ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); }));
   if (fd.valid() || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return fd;
   // A file system without such files.
   std::string path = folder + "/tidemark-tiles-XXXXXX";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile set in one temporary file that has no name: blobs behind each other, and in memory where each
-// of them is. However the process ends, the file is gone.
+// A tile set in one temporary file that has no name: blobs behind each other, and in memory where
+// each of them is. However the process ends, the file is gone.
 #pragma once
 
 #include <map>

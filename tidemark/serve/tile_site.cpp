@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/serve/tile_site.h"
 
-#include <fcntl.h>
-
 #include <filesystem>
-#include <set>
 
 #include "tidemark/base/file_mode.h"
-#include "tidemark/base/whole_io.h"
 #include "tidemark/export/part_file.h"
 #include "tidemark/serve/packed_run.h"
 #include "tidemark/serve/page_text.h"
-#include "tidemark/serve/request_check.h"
+#include "tidemark/tiles/folder_sink.h"
 
 namespace tidemark {
 namespace {
@@ -25,31 +21,6 @@ constexpr const char* kUnfinished = "unfinished";  // tile sets that are being m
 constexpr const char* kRun = "run";
 constexpr const char* kOther = "other";
 
-class FolderSink : public TileSink {
- public:
-  explicit FolderSink(std::string folder) : folder_(std::move(folder)) {}
-
-  Expected<void> put(std::string_view name, std::span<const unsigned char> bytes) override {
-    if (!is_blob_name(name)) return failure(ErrorKind::kDamage, "'{}' is no name of a tile", name);
-    const std::string path = folder_ + "/" + std::string(name);
-    const std::string parent = path.substr(0, path.rfind('/'));
-    if (made_.insert(parent).second && !create_directories(parent))
-      return file_failure("create", parent);
-    const UniqueFd fd = create_file(path, O_WRONLY | O_TRUNC | O_NOFOLLOW);
-    if (!fd.valid()) return file_failure("create", path);
-    if (!write_at(fd.get(), 0, bytes.data(), bytes.size())) return file_failure("write", path);
-    ++size.files;
-    size.bytes += bytes.size();
-    return {};
-  }
-
-  TileSiteSize size;
-
- private:
-  std::string folder_;
-  std::set<std::string> made_;
-};
-
 Expected<void> claim(const std::string& folder) {
   std::error_code code;
   if (!fs::exists(folder, code) && !create_directories(folder))
@@ -58,10 +29,11 @@ Expected<void> claim(const std::string& folder) {
     return failure(ErrorKind::kUsage, "--tiles {}: is not a folder", folder);
   if (fs::exists(folder + "/" + kMark, code)) return {};
   if (fs::is_empty(folder, code)) return write_part_file(folder + "/" + kMark, kMarkText);
-  return failure(ErrorKind::kUsage,
-                 "--tiles {}: holds other files, and is no site of 'tidemark report'; name a new or "
-                 "an empty folder",
-                 folder);
+  return failure(
+      ErrorKind::kUsage,
+      "--tiles {}: holds other files, and is no site of 'tidemark report'; name a new or "
+      "an empty folder",
+      folder);
 }
 
 // In place of what has that name; nothing: it goes.
@@ -96,10 +68,10 @@ Expected<TileSiteSize> write_tile_site(const TileSite& site, const TileMaking& m
   TileSiteSize size{.files = 4};
   PageSetup setup{.way = PageWay::kSite, .run = std::string(kRun) + "/"};
   const auto make = [&](const std::string& run, const char* name) -> Expected<std::string> {
-    FolderSink sink(unfinished + "/" + name);
+    TM_TRY(auto sink, FolderSink::create(unfinished + "/" + name));
     TM_TRY(auto title, pack_run(run, making, sink));
-    size.files += sink.size.files;
-    size.bytes += sink.size.bytes;
+    size.files += sink.file_count();
+    size.bytes += sink.byte_count();
     return title;
   };
   TM_TRY(setup.title, make(site.run, kRun));
@@ -112,8 +84,8 @@ Expected<TileSiteSize> write_tile_site(const TileSite& site, const TileMaking& m
   TM_TRY_DO(replace(site.folder, kOther, !site.other.empty()));
   fs::remove_all(unfinished, code);
   TM_TRY_DO(put_page(site, setup));
-  size.bytes += page_bundle().page.size() + page_bundle().script.size() +
-                page_bundle().style.size();
+  size.bytes +=
+      page_bundle().page.size() + page_bundle().script.size() + page_bundle().style.size();
   return size;
 }
 

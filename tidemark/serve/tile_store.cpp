@@ -24,9 +24,7 @@ Reply json_reply(std::string text) {
 }
 
 Reply refusal_reply(int status) {
-  return {.status = status,
-          .type = "text/plain; charset=utf-8",
-          .body = refusal_text(status)};
+  return {.status = status, .type = "text/plain; charset=utf-8", .body = refusal_text(status)};
 }
 
 }  // namespace tidemark

@@ -13,7 +13,7 @@ namespace tidemark {
 class TileStore {
  public:
   virtual ~TileStore() = default;
-  // Any thread, and at once: what is not made yet is said to be so. `name` is a blob name.
+  // Any thread, and at once: what is not made yet is said to be so. `name` is one of a tile.
   virtual Reply answer(std::string_view name, const std::string& if_none_match) = 0;
 };
 

@@ -26,8 +26,8 @@ bool is_same_secret(std::string_view given, std::string_view secret) {
   if (given.size() != secret.size()) return false;
   unsigned different = 0;
   for (std::size_t i = 0; i < secret.size(); ++i)
-    different |= static_cast<unsigned char>(given[i]) ^ static_cast<unsigned>(
-                                                            static_cast<unsigned char>(secret[i]));
+    different |= static_cast<unsigned char>(given[i]) ^
+                 static_cast<unsigned>(static_cast<unsigned char>(secret[i]));
   return different == 0;
 }
 
