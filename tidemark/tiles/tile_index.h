@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tidemark/ledger/ledger.h"
+#include "tidemark/run/lane_losses.h"
 #include "tidemark/tiles/name_table.h"
 #include "tidemark/tiles/tile_set.h"
 #include "tidemark/tiles/track_maker.h"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "tidemark/tiles/lane_pass.h"
 #include "tidemark/tiles/page_times.h"
@@ -44,9 +45,11 @@ std::vector<TrackGroup> group_tracks(const TrackList& list) {
 }
 
 std::uint64_t records_of_tracks(const RunCapture& run, const TrackList& list) {
+  std::set<LaneIndex> lanes;
+  for (const Track& track : list.tracks)
+    if (track.kind != TrackKind::kLoss) lanes.insert(track.lanes.begin(), track.lanes.end());
   std::uint64_t records = 0;
-  for (LaneIndex lane = 0; lane < run.lanes().size(); ++lane)
-    if (list.track_of_lane[lane] != kNoTrack) records += records_in_pages(run, lane);
+  for (const LaneIndex lane : lanes) records += records_in_pages(run, lane);
   return records;
 }
 
