@@ -96,7 +96,7 @@ export function demoRun(options: DemoOptions): DemoRun {
     tasks.push(task);
   }
   const path = pathOf(tasks);
-  const end = Math.max(...tasks.map((task) => task.complete)) + 4000;
+  const end = tasks.reduce((most, task) => Math.max(most, task.complete), 0) + 4000;
   return { options, tasks, end, launch, path, ...tracksOf(options, tasks, launch, end, next) };
 }
 
@@ -108,11 +108,18 @@ function pathOf(tasks: DemoTask[]): DemoTask[] {
     at.critical = true;
     const late: DemoTask[] = at.pred.map((one) => tasks[one]);
     const own: DemoTask = at;
-    const before = tasks.filter((task) => task.core === own.core && task.end <= own.start).pop();
+    const before = lastBefore(tasks, own);
     at = late.find((task) => task.complete >= own.ready) ??
       (before && before.end > own.ready ? before : late[0]);
   }
   return path;
+}
+
+function lastBefore(tasks: DemoTask[], own: DemoTask): DemoTask | undefined {
+  for (let i = own.number - 1; i >= 0; i--) {
+    if (tasks[i].core === own.core && tasks[i].end <= own.start) return tasks[i];
+  }
+  return undefined;
 }
 
 function tracksOf(options: DemoOptions, tasks: DemoTask[], launch: number, end: number,

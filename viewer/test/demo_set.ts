@@ -99,8 +99,8 @@ function overview(run: DemoRun, tracks: DemoTrack[]): unknown {
       .map((task) => task.end - task.start);
     const total = times.reduce((a, b) => a + b, 0);
     return { name: kNames[kernel], count: times.length, total_ns: total,
-      mean_ns: total / Math.max(1, times.length), least_ns: Math.min(...times),
-      most_ns: Math.max(...times) };
+      mean_ns: total / Math.max(1, times.length), least_ns: times.reduce((a, b) => Math.min(a, b)),
+      most_ns: times.reduce((a, b) => Math.max(a, b)) };
   });
   const slowest = [...run.tasks].sort((a, b) => b.end - b.start - (a.end - a.start)).slice(0, 10);
   const row = (task: DemoTask): Record<string, unknown> => ({

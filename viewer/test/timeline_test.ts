@@ -27,13 +27,13 @@ function indexOf(end: number, tracks: unknown[]): Index {
   })));
 }
 
-function randomSpans(seed: number, count: number, gap: number): SpanRow[] {
+function randomSpans(seed: number, count: number, gap: number, longest = 9000): SpanRow[] {
   const next = random(seed);
   const spans: SpanRow[] = [];
   let at = 0;
   for (let i = 0; i < count; i++) {
     at += Math.floor(next() ** 4 * gap);
-    const length = next() < 0.05 ? 0 : Math.floor(next() ** 3 * 9000);
+    const length = next() < 0.05 ? 0 : Math.floor(next() ** 3 * longest);
     spans.push({ begin: at, length, name: Math.floor(next() * 4), flags: next() < 0.001 ? 1 : 0 });
     // Now and then spans of a lane overlap.
     at += next() < 0.03 ? Math.floor(length / 2) : length;
@@ -140,10 +140,11 @@ test('Plan.AsksForFewTilesAtEveryZoom', async () => {
   }
 });
 
-for (const [claim, seed, count, gap] of [['Dense', 1, 40000, 900], ['Sparse', 2, 9000, 2e6],
-  ['Small', 4, 500, 50000]] as const) {
+for (const [claim, seed, count, gap, length] of [['Crowded', 6, 60000, 200, 200],
+  ['Dense', 1, 40000, 900, 9000], ['Sparse', 2, 9000, 2e6, 9000], ['Small', 4, 500, 50000, 9000],
+] as const) {
   test(`DrawingList.OfA${claim}TrackEqualsANaiveCountAtRandomPixels`, async () => {
-    const spans = randomSpans(seed, count, gap);
+    const spans = randomSpans(seed, count, gap, length);
     const { store, end } = await storeOf(spans);
     const next = random(seed + 100);
     const width = 700;
@@ -155,15 +156,15 @@ for (const [claim, seed, count, gap] of [['Dense', 1, 40000, 900], ['Sparse', 2,
       const { row, level } = await filled(store, view, width);
       seen.add(level);
       for (let k = 0; k < 25; k++) {
-        comparePixel(spans, store, row, view, width, Math.floor(next() * width), level);
+        comparePixel(spans, row, view, width, Math.floor(next() * width), level);
       }
     }
     assert.ok(seen.has(0));
-    if (claim === 'Dense') assert.ok(seen.size >= 4, `levels seen: ${[...seen]}`);
+    if (claim === 'Dense' || claim === 'Crowded') assert.ok(seen.size >= 2, `levels seen: ${[...seen]}`);
   });
 }
 
-function comparePixel(spans: SpanRow[], store: TileStore, row: PixelRow, view: View, width: number,
+function comparePixel(spans: SpanRow[], row: PixelRow, view: View, width: number,
   x: number, level: number): void {
   const perPixel = (view.end - view.begin) / width;
   const exact = { begin: view.begin + x * perPixel, end: view.begin + (x + 1) * perPixel };

@@ -183,7 +183,7 @@ export class App implements AppView {
 
   private fillTabs(): void {
     refill(this.tabs, ...panelsOf(this.run, this.other).map(({ id, empty }, i) => h('button', {
-      type: 'button', role: 'tab', class: empty ? 'empty' : '',
+      type: 'button', role: 'tab', 'data-text': panelTitle(id), class: empty ? 'empty' : '',
       'aria-selected': String(id === this.state.panel), title: `${i + 1}${empty ? ` · ${empty}` : ''}`,
       onclick: () => this.go(id),
     }, panelTitle(id))));

@@ -95,13 +95,14 @@ function positive(value: unknown, otherwise: number): number {
 
 function readProgress(json: Json): Progress {
   const progress = shape.record(json.progress);
+  const making = shape.record(json.making);
   const pending = typeof json.pending === 'string';
   return {
     complete: !pending && progress.complete !== false,
     live: json.live === true,
     sketchOnly: progress.sketch_only === true,
-    recordsDone: shape.number(progress.records_done),
-    records: shape.number(progress.records),
+    recordsDone: shape.number(making.records_done, shape.number(progress.records_done)),
+    records: shape.number(making.records, shape.number(progress.records)),
     generation: shape.number(json.generation, shape.number(progress.generation)),
   };
 }

@@ -36,7 +36,7 @@ export function criticalPath(
   const path = overview.critical_path;
   const rows = shape.records(path.steps);
   const left = shape.number(path.steps_left_out);
-  const ns = (title: string, key: string, width = '5.4rem') => ({
+  const ns = (title: string, key: string, width = '4.6rem') => ({
     title, width, number: true,
     value: (row: Json) => shape.maybe(row[key]),
     text: (row: Json) => (shape.number(row[key]) > 0 ? duration(shape.number(row[key])) : '·'),
@@ -45,9 +45,9 @@ export function criticalPath(
     label: 'Critical path', rows, tall: 9,
     choose,
     columns: [
-      { title: 'Task', width: '5.5rem', value: (row) => shape.text(row.text) || shape.text(row.task),
+      { title: 'Task', width: '4.5rem', value: (row) => shape.text(row.text) || shape.text(row.task),
         text: (row) => shape.text(row.text) || taskText(shape.text(row.task)) },
-      { title: 'Kernel', width: 'minmax(5rem, 1fr)', value: (row) => shape.text(row.kernel) },
+      { title: 'Kernel', width: 'minmax(4.5rem, 1fr)', value: (row) => shape.text(row.kernel) },
       ns('Execution', 'execution_ns'), ns('Core', 'core_wait_ns'), ns('Scheduler', 'scheduler_ns'),
       ns('Orchestr.', 'orchestrator_ns'),
     ],

@@ -84,7 +84,7 @@ export class GraphPanel implements Panel {
     const task = shape.text(first?.task);
     refill(this.picture_, h('div', { class: 'nothing' },
       h('p', {}, `${count(shape.number(about.tasks, run.index.tasks))} tasks were recorded.`),
-      h('p', {}, 'Choose one: of the critical path below, in the timeline, or with / and its name.'),
+      h('p', {}, 'Choose one: of the critical path beside, in the timeline, or with / and its name.'),
       task ? h('p', {}, link(`The first: ${taskText(task)}`, () => this.app.selectTask(task))) : null));
     refill(this.side, ...this.incomplete(about), criticalPath(this.app,
       shape.record(overview), (row) => this.app.selectTask(shape.text(row.task))));

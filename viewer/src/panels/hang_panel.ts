@@ -124,12 +124,12 @@ export class HangPanel implements Panel {
         if (task) this.openTask(task);
       },
       columns: [
-        { title: 'Unit', width: 'minmax(7rem, 1fr)', value: (row) => shape.text(row.unit) },
-        { title: 'State', width: '6rem', value: (row) => shape.text(row.state) },
-        { title: 'For', width: '5.5rem', number: true, value: (row) => shape.number(row.for_ns),
+        { title: 'Unit', width: '7rem', value: (row) => shape.text(row.unit) },
+        { title: 'State', width: '4.6rem', value: (row) => shape.text(row.state) },
+        { title: 'For', width: '4.2rem', number: true, value: (row) => shape.number(row.for_ns),
           text: (row) => duration(shape.number(row.for_ns)) },
-        { title: 'What', width: 'minmax(9rem, 2fr)', value: whatOf },
-        { title: 'Left', width: '3.5rem', value: (row) => (row.left === false ? 'no' : 'yes'),
+        { title: 'What', width: 'minmax(13rem, 2fr)', value: whatOf },
+        { title: 'Left', width: '2.4rem', value: (row) => (row.left === false ? 'no' : 'yes'),
           hint: 'left when it was asked to' },
       ],
     });

@@ -20,7 +20,7 @@ export function kernelTable(app: AppView, overview: Json): HTMLElement | null {
   const time = (title: string, key: string, hint: string): Parameters<typeof one>[0] =>
     ({ title, key, hint });
   const one = (of: { title: string; key: string; hint: string }) => ({
-    title: of.title, hint: of.hint, width: '5.6rem', number: true,
+    title: of.title, hint: of.hint, width: '4.4rem', number: true,
     value: (row: Json) => shape.maybe(row[of.key]),
     text: (row: Json) => duration(shape.number(row[of.key])),
   });
@@ -28,12 +28,12 @@ export function kernelTable(app: AppView, overview: Json): HTMLElement | null {
     label: 'Kernels', tall: 12, rows,
     choose: (row) => app.go('timeline', { kernel: shape.text(row.name) }),
     columns: [
-      { title: 'Kernel', width: 'minmax(7rem, 1fr)', value: (row) => shape.text(row.name),
+      { title: 'Kernel', width: 'minmax(6rem, 1fr)', value: (row) => shape.text(row.name),
         cell: (row) => {
           const name = shape.text(row.name);
           return h('span', {}, swatch(app.colors.ofText(name)), name);
         } },
-      { title: 'Blocks', width: '5rem', number: true, value: (row) => shape.number(row.count),
+      { title: 'Blocks', width: '4rem', number: true, value: (row) => shape.number(row.count),
         text: (row) => count(shape.number(row.count)) },
       one(time('Total', 'total_ns', 'from start to end, all blocks added up')),
       one(time('Mean', 'mean_ns', 'of one block')),

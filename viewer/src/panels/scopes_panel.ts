@@ -87,18 +87,18 @@ export class ScopesPanel implements Panel {
       classOf: (row) => (shape.number(row.percent) >= 99.5 ? 'bad' : ''),
       choose: (row) => this.app.set({ site: shape.text(row.site) }),
       columns: [
-        { title: 'Resource', width: 'minmax(8rem, 1fr)', value: (row) => shape.text(row.resource),
+        { title: 'Resource', width: 'minmax(9.4rem, 1fr)', value: (row) => shape.text(row.resource),
           text: (row) => nameOfResource(row) },
-        { title: 'Peak', width: '5.4rem', number: true, value: (row) => shape.number(row.peak),
+        { title: 'Peak', width: '4.2rem', number: true, value: (row) => shape.number(row.peak),
           text: (row) => of(row, 'peak') },
-        { title: 'Capacity', width: '5.4rem', number: true,
+        { title: 'Capacity', width: '4.2rem', number: true,
           value: (row) => shape.number(row.capacity), text: (row) => of(row, 'capacity') },
-        { title: 'Use', width: '6.6rem', value: (row) => shape.number(row.percent),
+        { title: 'Use', width: '5.4rem', value: (row) => shape.number(row.percent),
           text: (row) => `${shape.number(row.percent).toFixed(1)} %`,
           cell: (row) => h('span', { class: 'use' }, bar(shape.number(row.percent) / 100),
             ` ${shape.number(row.percent).toFixed(0)} %`) },
-        { title: 'Would have been enough', width: 'minmax(8rem, 1fr)',
-          hint: 'the smallest setting', value: (row) => shape.text(row.flag),
+        { title: 'Enough', width: 'minmax(9.6rem, 1fr)',
+          hint: 'the smallest setting that would have been enough', value: (row) => shape.text(row.flag),
           text: (row) => `${shape.text(row.flag)} ${shape.text(row.needed)}` },
       ],
     });
@@ -114,21 +114,21 @@ export class ScopesPanel implements Panel {
       label: 'Scopes by site', rows, tall: 16, empty: 'no scope was recorded',
       choose: (row) => this.app.set({ site: shape.text(row.site) }),
       columns: [
-        { title: 'Site', width: 'minmax(9rem, 1fr)', value: (row) => shape.text(row.site),
+        { title: 'Site', width: 'minmax(11rem, 1.4fr)', value: (row) => shape.text(row.site),
           cell: (row) => {
             const name = h('span', {}, shape.text(row.site));
             name.style.paddingLeft = `${Math.min(12, shape.number(row.depth)) * 14}px`;
             return name;
           } },
-        { title: 'Ring', width: '3.4rem', number: true, value: (row) => shape.maybe(row.ring) },
-        { title: 'Scopes', width: '5rem', number: true, value: (row) => shape.number(row.count),
+        { title: 'Ring', width: '2rem', number: true, value: (row) => shape.maybe(row.ring) },
+        { title: 'Scopes', width: '3.4rem', number: true, value: (row) => shape.number(row.count),
           text: (row) => count(shape.number(row.count)) },
-        { title: 'Longest', width: '5.6rem', number: true,
+        { title: 'Longest', width: '4.4rem', number: true,
           value: (row) => shape.number(row.longest_ns),
           text: (row) => duration(shape.number(row.longest_ns)) },
-        { title: 'Use', width: '4rem', number: true, value: (row) => shape.number(row.percent),
+        { title: 'Use', width: '3.4rem', number: true, value: (row) => shape.number(row.percent),
           text: (row) => `${shape.number(row.percent).toFixed(1)} %` },
-        { title: 'Closest to its limit', width: 'minmax(8rem, 1fr)',
+        { title: 'Closest to limit', width: 'minmax(7.6rem, 1fr)',
           value: (row) => shape.text(row.closest) },
       ],
     });

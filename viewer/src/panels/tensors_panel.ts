@@ -55,24 +55,24 @@ export class TensorsPanel implements Panel {
 
   private columns(): Column<TensorRow>[] {
     const statistic = (title: string, key: 'min' | 'max' | 'mean') => ({
-      title, width: '5.6rem', number: true,
+      title, width: '4.6rem', number: true,
       value: (row: TensorRow) => row.stats?.[key] ?? null,
       text: (row: TensorRow) => (row.stats?.[key] == null ? '' : short(row.stats[key] ?? 0)),
     });
     return [
-      { title: 'Row', width: '3.6rem', number: true, value: (row) => row.row },
-      { title: 'Task', width: '5.4rem', value: (row) => row.text },
+      { title: 'Row', width: '2.8rem', number: true, value: (row) => row.row },
+      { title: 'Task', width: '4.2rem', value: (row) => row.text },
       { title: 'Kernel', width: 'minmax(6rem, 1fr)', value: (row) => row.kernel },
-      { title: 'Stage', width: '4.6rem', value: (row) => stageText(row.stage) },
-      { title: 'Arg', width: '3rem', number: true, value: (row) => row.arg },
-      { title: 'Role', width: '4rem', value: (row) => row.role },
-      { title: 'Type', width: '5rem', value: (row) => row.dtype },
-      { title: 'Shape', width: '6rem',
+      { title: 'Stage', width: '3.4rem', value: (row) => stageText(row.stage) },
+      { title: 'Arg', width: '2rem', number: true, value: (row) => row.arg },
+      { title: 'Role', width: '3.2rem', value: (row) => row.role },
+      { title: 'Type', width: '3.8rem', value: (row) => row.dtype },
+      { title: 'Shape', width: '5rem',
         value: (row) => (row.kind === 'scalar' ? `= ${row.value}` : row.shape.join(' × ')) },
       statistic('Least', 'min'), statistic('Most', 'max'), statistic('Mean', 'mean'),
-      { title: 'NaN', width: '3.6rem', number: true, value: (row) => row.stats?.nan ?? null,
+      { title: 'NaN', width: '2.6rem', number: true, value: (row) => row.stats?.nan ?? null,
         text: (row) => (row.stats ? count(row.stats.nan) : '') },
-      { title: 'Inf', width: '3.2rem', number: true, value: (row) => row.stats?.inf ?? null,
+      { title: 'Inf', width: '2.4rem', number: true, value: (row) => row.stats?.inf ?? null,
         text: (row) => (row.stats ? count(row.stats.inf) : '') },
     ];
   }

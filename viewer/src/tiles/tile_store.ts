@@ -73,6 +73,7 @@ export class TileStore {
   }
 
   loadDirectory(track: Track): Promise<Directory | null> {
+    if (this.index.progress.sketchOnly) return Promise.resolve(null);
     const name = `dir/${track.id}`;
     return this.load(name, (b) => decodeDirectory(name, b, this.index.levelCount)) as
       Promise<Directory | null>;

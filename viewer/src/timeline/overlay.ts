@@ -8,6 +8,8 @@ import type { Painter } from '../ui/painter';
 import { duration } from '../ui/units';
 import { xOf, type View } from './view';
 
+const kMostJoined = 60;
+
 export interface PathStep {
   task: string;
   track: number | null;
@@ -61,6 +63,10 @@ function drawSelected(painter: Painter, input: SceneInput, overlay: OverlayInput
 
 function drawPath(painter: Painter, input: SceneInput, path: PathStep[]): void {
   const { view, theme } = input;
+  const inView = path.filter((step) => step.start !== null && step.end !== null &&
+    step.end >= view.begin && step.start <= view.end).length;
+  // Lines from step to step, while there are few enough to follow.
+  const joined = inView <= kMostJoined;
   let last: [number, number] | null = null;
   const drawn = new Map<Lane, number>();
   for (const step of path) {
@@ -74,7 +80,7 @@ function drawPath(painter: Painter, input: SceneInput, path: PathStep[]): void {
       painter.rect(x0, bottom - 2.5, x1 - x0, 2.5, theme.accent);
       drawn.set(lane, x1);
     }
-    if (last && x0 - last[0] < 3000 && (seen || last[0] > kGutter) && x0 - last[0] > 3) {
+    if (joined && last && x0 - last[0] < 3000 && (seen || last[0] > kGutter) && x0 - last[0] > 3) {
       painter.line([last[0], last[1], x0, bottom - 1], theme.accent, 1, [2, 3]);
     }
     last = [x1, bottom - 1];

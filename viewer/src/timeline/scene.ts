@@ -11,7 +11,7 @@ import { fillArea, type AreaRow } from './area_row';
 import { axisTicks, type Clock } from './axis';
 import type { Lane, Layout } from './lanes';
 import { drawLoss, drawRow, PixelTarget, SvgTarget, type SpanTarget } from './span_target';
-import { RowFiller, spanAt, type FilledRows } from './track_rows';
+import { RowFiller, type FilledRows } from './track_rows';
 import type { PixelRow } from './pixel_row';
 import { xOf, type View } from './view';
 

@@ -24,7 +24,7 @@ export class TimelinePanel implements Panel {
     'aria-label': 'Timeline. W and S zoom, A and D pan, Tab and the arrow keys walk the spans.' });
   private readonly map = h('canvas', { class: 'map', 'aria-hidden': 'true' });
   private readonly tip = h('div', { class: 'tip', hidden: true });
-  private readonly note = h('div', { class: 'note' });
+  private readonly note = h('div', { class: 'telling' });
   private readonly scene = new Scene();
   private readonly minimap = new Minimap();
   private readonly hands: Hands;
@@ -38,6 +38,7 @@ export class TimelinePanel implements Panel {
   };
   private capacities = new Map<number, number>();
   private edgesOf = '';
+  private seen = ''; // what the last frame showed
 
   constructor(private readonly app: AppView) {
     this.root = h('section', { class: 'panel timeline', 'aria-label': 'Timeline' },
@@ -58,6 +59,7 @@ export class TimelinePanel implements Panel {
       click: (x, y) => void this.click(x, y),
       fit: () => this.app.set({ view: null }),
     });
+    new ResizeObserver(() => this.resize()).observe(this.root);
     void this.loadPath();
   }
 
@@ -84,6 +86,7 @@ export class TimelinePanel implements Panel {
 
   private resize(): void {
     const box = this.root.getBoundingClientRect();
+    if (box.width === 0) return; // hidden
     const scale = this.scale;
     for (const [canvas, height] of [[this.canvas, box.height - kMapHeight],
       [this.map, kMapHeight]] as const) {
@@ -139,8 +142,10 @@ export class TimelinePanel implements Panel {
     const map = this.map.getContext('2d');
     if (!context || !map) return;
     const tiles = this.app.run.tiles;
-    tiles.forgetWaiting();
     const input = this.input();
+    const seen = `${input.view.begin} ${input.view.end} ${this.scroll}`;
+    if (seen !== this.seen) tiles.forgetWaiting();
+    this.seen = seen;
     this.drawn = this.scene.paint(context, input, (painter) =>
       drawOverlay(painter, input, this.overlay));
     this.minimap.draw(map, this.app.run, this.view, this.app.theme, input.width, kMapHeight,

@@ -55,5 +55,5 @@ export function refill(element: Element, ...children: Child[]): void {
 
 // A button that reads like a link: it leads to another place of this page.
 export function link(text: string, go: () => void, title = ''): HTMLButtonElement {
-  return h('button', { class: 'link', type: 'button', title: title || null, onclick: go }, text);
+  return h('button', { class: 'link', type: 'button', title: title || undefined, onclick: go }, text);
 }

@@ -5,8 +5,8 @@
 import type { Index } from '../codec/index_file';
 
 export const kHues = [
-  '#4477aa', '#ee8866', '#44bb99', '#ddaa33', '#aa4499', '#77bbee',
-  '#338844', '#aaaa33', '#8877cc', '#cc99bb', '#997755', '#5599bb',
+  '#4477aa', '#ee8866', '#44bb99', '#ddaa33', '#aa4499', '#88ccee',
+  '#338844', '#aaaa33', '#7766bb', '#dd99bb', '#997755',
 ];
 
 export type Rgb = [number, number, number];

@@ -38,13 +38,12 @@ export class Table<Row> {
 
   constructor(private readonly options: TableOptions<Row>) {
     this.scroller = h('div', { class: 'scroller', tabindex: 0, role: 'grid',
-      'aria-label': options.label }, this.space);
-    this.root = h('div', { class: `table${options.tall ? '' : ' fills'}` }, this.head, this.scroller);
-    this.root.style.setProperty('--columns', options.columns.map((c) => c.width).join(' '));
-    this.scroller.addEventListener('scroll', () => {
-      this.head.scrollLeft = this.scroller.scrollLeft;
-      this.fill();
-    });
+      'aria-label': options.label }, this.head, this.space);
+    this.root = h('div', { class: `table${options.tall ? '' : ' fills'}` }, this.scroller);
+    const widths = options.columns.map((column) => column.width);
+    this.root.style.setProperty('--columns', widths.map(shrinking).join(' '));
+    this.root.style.setProperty('--least', `${leastWidth(widths)}rem`);
+    this.scroller.addEventListener('scroll', () => this.fill());
     this.scroller.addEventListener('keydown', (event) => this.key(event));
     new ResizeObserver(() => this.fill()).observe(this.scroller);
     this.fillHead();
@@ -99,7 +98,7 @@ export class Table<Row> {
     const tall = this.options.tall;
     if (tall) {
       const most = Math.max(1, Math.min(tall, this.sorted.length));
-      this.scroller.style.height = `${most * kRowHeight + 2}px`;
+      this.scroller.style.height = `${(most + 1) * kRowHeight + 4}px`;
     }
     this.space.style.height = `${Math.max(1, this.sorted.length) * kRowHeight}px`;
     this.fill();
@@ -142,9 +141,11 @@ export class Table<Row> {
   private reveal(): void {
     const top = this.at * kRowHeight;
     const { scrollTop, clientHeight } = this.scroller;
+    // The head covers one row.
+    const room = clientHeight - kRowHeight - 2;
     if (top < scrollTop) this.scroller.scrollTop = top;
-    else if (top + kRowHeight > scrollTop + clientHeight) {
-      this.scroller.scrollTop = top + kRowHeight - clientHeight;
+    else if (top + kRowHeight > scrollTop + room) {
+      this.scroller.scrollTop = top + kRowHeight - room;
     }
   }
 
@@ -164,6 +165,17 @@ export class Table<Row> {
     event.preventDefault();
     event.stopPropagation();
   }
+}
+
+// A column without a least width of its own may get narrow, but not vanish.
+function shrinking(width: string): string {
+  return width.endsWith('fr') ? `minmax(5rem, ${width})` : width;
+}
+
+// Of all columns together, so that a table that is too narrow scrolls instead of cutting text.
+export function leastWidth(widths: string[]): number {
+  const least = widths.map((width) => parseFloat(/([\d.]+)rem/.exec(width)?.[1] ?? '5'));
+  return least.reduce((sum, one) => sum + one, 0) + (widths.length - 1) * 0.75 + 1;
 }
 
 function compare(a: number | string | null | undefined, b: number | string | null | undefined): number {
