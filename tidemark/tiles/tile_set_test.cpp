@@ -99,6 +99,8 @@ TEST(TileSet, LossTracksAddUpToWhatTheLedgerMisses) {
   const LaneLosses& losses = run.lane_losses().value();
   std::map<LaneIndex, std::uint64_t> shown;
   std::set<std::string> names;
+  const auto first_page = run.page_header(run.page_chunks_of(samples::kKeeps).front());
+  ASSERT_TRUE(first_page);
   const auto index = tiles.index();
   for (TrackNumber i = 0; i < list.tracks.size(); ++i) {
     if (list.tracks[i].kind != TrackKind::kLoss) continue;
@@ -106,7 +108,12 @@ TEST(TileSet, LossTracksAddUpToWhatTheLedgerMisses) {
     for (std::size_t leaf = 0; leaf < reader.directory().leaves.size(); ++leaf)
       for (const TileSpan& span : reader.leaf(leaf)) {
         shown[list.tracks[i].lanes.front()] += span.aux;
-        names.insert(index["names"][span.name].GetString());
+        const std::string name = index["names"][span.name].GetString();
+        names.insert(name);
+        // What was overwritten is what came before all that is left.
+        if (name != "overwritten") continue;
+        EXPECT_EQ(span.begin, 0u);
+        EXPECT_EQ(span.end(), list.time_of(first_page->open_ticks));
       }
   }
   for (LaneIndex lane = 0; lane < losses.counts.size(); ++lane) {

@@ -211,12 +211,13 @@ class TrackLister {
            .sample = sample,
            .ring = ring});
     };
-    if (list_.orchestrator != kNoTrack)
+    if (list_.orchestrator != kNoTrack) {
+      const std::vector<LaneIndex> lanes = list_.tracks[list_.orchestrator].lanes;
       for (std::uint32_t ring = 0; ring < kRingCount; ++ring) {
-        const auto& lanes = list_.tracks[list_.orchestrator].lanes;
         counter(fmt::format("ring {}: tasks", ring), "tasks", SampleKind::kLiveTasks, ring, lanes);
         counter(fmt::format("ring {}: heap", ring), "bytes", SampleKind::kHeapBytes, ring, lanes);
       }
+    }
     if (list_.track_of_scheduler.empty()) return;
     std::vector<LaneIndex> lanes;
     for (const TrackNumber track : list_.track_of_scheduler)
