@@ -47,10 +47,10 @@ void take_hole(const CapturedPage& page, Reach& reach, std::vector<LaneHole>& ho
 
 std::string_view why_not_there(const CapturedLane& lane) {
   const LaneCounts& counts = lane.ledger.counts();
-  if (lane.plan.overflow == Overflow::kKeepLast) return "overwritten";
+  if (lane.plan.overflow == Overflow::kKeepLast) return kLossOverwritten;
   for (const DropReason reason : {DropReason::kFileError, DropReason::kDeviceLost})
     if (counts.dropped_by[static_cast<std::size_t>(reason)] > 0) return to_text(reason);
-  return "missing";
+  return kLossMissing;
 }
 
 }  // namespace

@@ -28,8 +28,10 @@ struct LaneHole {
   std::uint64_t from_ticks = 0;
   std::uint64_t to_ticks = 0;
   std::uint64_t lost = 0;
-  std::string_view why;  // "overwritten", a drop reason, or "missing"
+  std::string_view why;  // kLossOverwritten, a drop reason, or kLossMissing
 };
+inline constexpr std::string_view kLossOverwritten = "overwritten";
+inline constexpr std::string_view kLossMissing = "missing";
 
 struct LaneLosses {
   std::vector<LaneGap> gaps;
