@@ -26,6 +26,8 @@
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/export_run.h"
 #include "tidemark/session/testing/sample_run.h"
+#include "tidemark/tiles/documents.h"
+#include "tidemark/tiles/testing/kept_documents.h"
 #include "tidemark/tiles/testing/sound_tiles.h"
 #include "tidemark/tiles/tile_set.h"
 
@@ -133,6 +135,20 @@ inline void make_tiles(RunCapture& run) {
   TM_CHECK(make_tile_set(run, {}, whole).has_value() == whole.has_index());
 }
 
+// What the viewer's page reads: whatever the capture says, it is JSON and of bounded size.
+inline void read_documents(RunCapture& run) {
+  const auto tracks = list_tracks(run);
+  if (!tracks) return;
+  samples::KeptDocuments tiles;
+  const auto list = make_documents(run, *tracks, {.payload_bytes = 1 << 20}, tiles);
+  if (!list) return;
+  for (const std::string& name : tiles.names())
+    if (name.starts_with("payload/"))
+      TM_CHECK(tiles.bytes(name).size() <= 1 << 20);
+    else
+      TM_CHECK(tiles.json(name).IsObject());
+}
+
 // Every question that can be asked of a capture; the answers may be wrong, never fatal.
 inline void analyze_everything(const std::string& directory, CaptureInputResult& result) {
   for (const auto& artifact : artifacts())
@@ -142,6 +158,7 @@ inline void analyze_everything(const std::string& directory, CaptureInputResult&
   read_arguments(*run, result);
   read_hang(*run, result);
   make_tiles(*run);
+  read_documents(*run);
   (void)read_timeline(*run);
   (void)report_scopes(*run);
   const auto graph = TaskGraph::load(*run);
