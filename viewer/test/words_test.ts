@@ -78,7 +78,7 @@ function row(task: number, stage: string, arg: number, hash: string, value = '')
   return { row: task * 10 + arg, task: `0x${task.toString(16).padStart(16, '0')}`, text: `t${task}`,
     kernel: 'k', role: '', stage, arg, kind: value ? 'scalar' : 'tensor', dtype: 'float32',
     shape: [4], strides: [1], startOffset: 0, buffer: null, bufferElements: null, time: null,
-    core: null, track: null, value, payload: false, bytes: 16,
+    core: null, track: null, value, payload: false, bytes: 16, remarks: [],
     stats: value ? null : { min: 0, max: 1, mean: 0, l2: 1, nan: 0, inf: 0, zero: 0, hash } };
 }
 
@@ -138,9 +138,9 @@ test('Graph.NeighbourhoodIsNeverMoreThanAScreen', async () => {
     const n = Number(task);
     const near = Array.from({ length: 40 }, (_, i) => id(n + i + 1));
     return Promise.resolve({ id: task, text: `t${n}`, kernel: 'k', site: '', scope: '', track: null,
-      submit: 0, ready: 0, start: 0, end: 1, complete: 1, critical: false,
+      submit: 0, ready: 0, dispatch: 0, start: 0, end: 1, complete: 1, critical: false,
       pred: Array.from({ length: 40 }, (_, i) => ({ task: id(Math.max(0, n - i - 1)), argument: 0,
-        reason: '' })), succ: near });
+        reason: '', early: false })), succ: near });
   };
   const near = await neighbourhood(find, id(5000),
     { before: new Set([id(5000)]), after: new Set() }, 4);

@@ -8,6 +8,7 @@ export interface Spans {
   count: number;
   begin: Float64Array;
   length: Float64Array;
+  reach: Float64Array; // the largest end of this span and all before it in the leaf
   name: Uint32Array;
   taskLow: Uint32Array;
   taskHigh: Uint32Array;
@@ -77,6 +78,7 @@ export function decodeSpans(blob: string, bytes: Uint8Array): Spans {
     count: reader.count,
     begin,
     length: reader.column(),
+    reach: new Float64Array(reader.count),
     name: Uint32Array.from(reader.column()),
     taskLow: wrapping(reader.signed()),
     taskHigh: Uint32Array.from(reader.column()),
@@ -86,6 +88,11 @@ export function decodeSpans(blob: string, bytes: Uint8Array): Spans {
   };
   if (reader.more) spans.flags = Uint8Array.from(reader.column());
   reader.finish();
+  let reach = 0;
+  for (let i = 0; i < spans.count; i++) {
+    reach = Math.max(reach, begin[i] + spans.length[i]);
+    spans.reach[i] = reach;
+  }
   return spans;
 }
 

@@ -34,6 +34,14 @@ export function maybe(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
+// Also what JSON has no number for, which is written as a text.
+export function wide(value: unknown): number | null {
+  if (value === 'nan') return NaN;
+  if (value === 'inf') return Infinity;
+  if (value === '-inf') return -Infinity;
+  return maybe(value);
+}
+
 export function flag(value: unknown): boolean {
   return value === true;
 }

@@ -80,8 +80,9 @@ export class GraphPanel implements Panel {
     const overview = run.index.documents.has('overview')
       ? await run.documents.get('doc/overview') : null;
     if (asked !== this.asked) return;
-    const first = shape.records(about.first)[0];
-    const task = shape.text(first?.task);
+    const first = (await run.graph.page(0))?.keys().next();
+    const task = first && !first.done ? first.value : '';
+    if (asked !== this.asked) return;
     refill(this.picture_, h('div', { class: 'nothing' },
       h('p', {}, `${count(shape.number(about.tasks, run.index.tasks))} tasks were recorded.`),
       h('p', {}, 'Choose one: of the critical path beside, in the timeline, or with / and its name.'),
@@ -107,7 +108,8 @@ export class GraphPanel implements Panel {
     parts.push(section(`${own.text} ${own.kernel}`, h('dl', { class: 'facts' },
       ...[['submitted', after(own.submit) + (own.site ? ` at ${own.site}` : '')],
         ['ready', after(own.ready) + span(own.submit, own.ready)],
-        ['started', after(own.start) + span(own.ready, own.start)],
+        ['dispatched', after(own.dispatch) + span(own.ready, own.dispatch)],
+        ['started', after(own.start) + span(own.dispatch ?? own.ready, own.start)],
         ['ended', after(own.end) + span(own.start, own.end)],
         ['complete', after(own.complete)],
       ].flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]))));

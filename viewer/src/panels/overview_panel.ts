@@ -39,7 +39,7 @@ export class OverviewPanel implements Panel {
       h('div', { class: 'columns' },
         h('div', {}, kernelTable(this.app, overview), this.slowest(overview)),
         h('div', {}, criticalPath(this.app, overview), this.cores(overview), this.ledger(),
-          this.losses(overview))));
+          this.losses(overview), notMade(overview))));
   }
 
   private findings(overview: Json): HTMLElement {
@@ -171,6 +171,12 @@ export class OverviewPanel implements Panel {
     return section('Losses', table.root,
       left > 0 ? h('p', { class: 'quiet' }, `${count(left)} more are not listed.`) : null);
   }
+}
+
+function notMade(overview: Json): HTMLElement | null {
+  const rows = shape.records(overview.not_made);
+  return rows.length === 0 ? null : section('Not recorded', ...rows.map((row) =>
+    h('p', { class: 'quiet' }, `${shape.text(row.document)}: ${shape.text(row.why)}`)));
 }
 
 function numbersOf(name: string, json: Json): HTMLElement {

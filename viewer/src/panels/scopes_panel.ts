@@ -43,7 +43,7 @@ export class ScopesPanel implements Panel {
     }
     this.charts = this.countersOf(scopes).map((counter) => new OccupancyChart(this.app, counter));
     refill(this.root,
-      flagged(scopes) ? h('p', { class: 'bad' }, 'The program ended because a limit was reached.') : null,
+      culpritOf(scopes),
       section('Occupancy over time',
         this.charts.length === 0 ? h('p', { class: 'quiet' }, 'No occupancy was recorded.') : null,
         h('div', { class: 'charts' }, ...this.charts.map((chart) => chart.root))),
@@ -60,11 +60,14 @@ export class ScopesPanel implements Panel {
     const given = shape.list(scopes.counters).map((one): Json =>
       (typeof one === 'number' ? { track: one } : shape.record(one)));
     const resources = shape.records(scopes.resources);
+    // Resources are named with their ring, counters may be without it.
+    const same = (resource: Json, one: Json): boolean =>
+      shape.text(resource.resource).startsWith(shape.text(one.resource, '?')) &&
+      (resource.ring ?? null) === (one.ring ?? null);
     return given.map((one): Counter | null => {
       const track = run.track(shape.maybe(one.track));
       if (!track || track.values !== 'samples' || track.count === 0) return null;
-      const of = resources.find((resource) => resource.resource === one.resource &&
-        (resource.ring ?? null) === (one.ring ?? null));
+      const of = resources.find((resource) => same(resource, one));
       return {
         track,
         title: track.name,
@@ -151,8 +154,20 @@ export class ScopesPanel implements Panel {
   }
 }
 
-function flagged(scopes: Json): boolean {
-  return shape.flag(scopes.fatal);
+// What stopped the program, where a limit did.
+function culpritOf(scopes: Json): HTMLElement | null {
+  if (!shape.flag(scopes.fatal)) return null;
+  const culprit = shape.record(scopes.culprit);
+  const resource = shape.text(culprit.resource);
+  if (!resource) return h('p', { class: 'sentence bad' }, 'The program ended at a limit.');
+  const ring = shape.maybe(culprit.ring);
+  const text = /heap/.test(resource) ? bytes : count;
+  const of = ring === null || /ring \d/.test(resource) ? '' : ` of ring ${ring}`;
+  const setting = shape.text(culprit.setting);
+  return h('p', { class: 'sentence' }, `The ${resource}${of} was full: ` +
+    `${text(shape.number(culprit.used))} of ${text(shape.number(culprit.capacity))}` +
+    `, in the scope at ${shape.text(culprit.scope, 'a place that is not known')}` +
+    `${setting ? `; raise ${setting}` : ''}.`);
 }
 
 function shareOf(counter: Counter): number {

@@ -23,6 +23,7 @@ export function statistics(row: TensorRow): HTMLElement {
     ['stage', stageText(row.stage)], ['role', row.role],
     ['type', `${row.dtype} [${row.shape.join(' × ')}]`], ['size', bytes(row.bytes)],
   ];
+  for (const remark of row.remarks) facts.push(['beware', remark, true]);
   if (row.kind === 'scalar') facts.push(['value', row.value]);
   if (stats) {
     facts.push(['least', stats.min === null ? '' : short(stats.min)],
@@ -173,7 +174,7 @@ export function placeInBuffer(row: TensorRow): HTMLElement | null {
   const last = row.shape.reduce((sum, size, dim) =>
     sum + (Math.max(1, size) - 1) * (row.strides[dim] ?? 0), row.startOffset);
   const words = `elements ${count(row.startOffset)} to ${count(last)} of ${count(whole)} ` +
-    `of buffer ${row.buffer}`;
+    `of ${row.buffer}`;
   const block = row.shape.length === 2 && outer > 1 && stride >= inner && whole % stride === 0;
   const [wide, tall] = block ? [stride, whole / stride] : [whole, 1];
   const x = row.startOffset % wide;

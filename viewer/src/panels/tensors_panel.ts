@@ -105,7 +105,8 @@ export class TensorsPanel implements Panel {
     }
     const document = await store.document();
     if (asked !== this.loading) return;
-    const first = shape.maybe(shape.record(document).nan_first);
+    const about = shape.record(document);
+    const first = shape.maybe(about.nan_first) ?? shape.maybe(about.infinity_first);
     this.sift(first);
     this.shown = '';
     this.showSelected();
@@ -128,7 +129,7 @@ export class TensorsPanel implements Panel {
         void this.load();
       }) : null,
       first !== null ? ' · ' : null,
-      first !== null ? link(`first NaN: row ${first}`, () => this.choose(first)) : null);
+      first !== null ? link(`first NaN or infinity: row ${first}`, () => this.choose(first)) : null);
     this.table.setSelected((row) => row.row === this.app.state.tensor);
   }
 

@@ -9,6 +9,7 @@ export interface Edge {
   task: string;
   argument: number | null;
   reason: string;
+  early: boolean; // the producer was already complete at the submit
 }
 
 export interface GraphTask {
@@ -20,6 +21,7 @@ export interface GraphTask {
   track: number | null;
   submit: number | null;
   ready: number | null;
+  dispatch: number | null;
   start: number | null;
   end: number | null;
   complete: number | null;
@@ -103,13 +105,15 @@ function readTask(json: Json): GraphTask {
     track: shape.maybe(json.track),
     submit: shape.maybe(json.submit),
     ready: shape.maybe(json.ready),
+    dispatch: shape.maybe(json.dispatch),
     start: shape.maybe(json.start),
     end: shape.maybe(json.end),
     complete: shape.maybe(json.complete),
     critical: shape.flag(json.critical),
     pred: shape.list(json.pred).map((edge) => {
-      const [task, argument, reason] = shape.list(edge);
-      return { task: shape.text(task), argument: shape.maybe(argument), reason: shape.text(reason) };
+      const [task, argument, reason, early] = shape.list(edge);
+      return { task: shape.text(task), argument: shape.maybe(argument), reason: shape.text(reason),
+        early: shape.flag(early) };
     }).filter((edge) => edge.task !== ''),
     succ: shape.texts(json.succ),
   };

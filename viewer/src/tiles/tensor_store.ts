@@ -38,6 +38,7 @@ export interface TensorRow {
   value: string;
   payload: boolean;
   bytes: number;
+  remarks: string[]; // what is not as it should be with this dump
 }
 
 export class TensorStore {
@@ -121,15 +122,20 @@ function readRow(json: Json): TensorRow {
     value: shape.text(json.value),
     payload: shape.flag(json.payload),
     bytes: shape.number(json.bytes),
+    remarks: [
+      shape.flag(json.truncated) ? 'cut: not all bytes were kept' : '',
+      shape.flag(json.captured_after) ? 'captured only after the task' : '',
+      shape.flag(json.torn) ? 'changed while it was copied' : '',
+    ].filter((remark) => remark !== ''),
   };
 }
 
 function readStatistics(json: Json): Statistics {
   return {
-    min: shape.maybe(json.min),
-    max: shape.maybe(json.max),
-    mean: shape.maybe(json.mean),
-    l2: shape.maybe(json.l2),
+    min: shape.wide(json.min),
+    max: shape.wide(json.max),
+    mean: shape.wide(json.mean),
+    l2: shape.wide(json.l2),
     nan: shape.number(json.nan),
     inf: shape.number(json.inf),
     zero: shape.number(json.zero),

@@ -4,7 +4,8 @@
 import type { SampleBuckets, Samples } from '../codec/blobs';
 import { bucketWidth, type Track } from '../codec/index_file';
 import type { TileStore } from '../tiles/tile_store';
-import { firstAtLeast, planTiles } from './levels';
+import { planTiles } from './levels';
+import { firstAtLeast } from './sorted';
 import type { View } from './view';
 
 export class AreaRow {

@@ -4,11 +4,13 @@
 // leaves answer for the ranges between.
 import type { Directory } from '../codec/blobs';
 import { bucketWidth } from '../codec/index_file';
+import { firstAtLeast } from './sorted';
 import type { View } from './view';
 
 export const kBucketsPerTile = 1024;
 // So many leaves of one track are read for a view before buckets serve better.
-const kMostLeaves = 3;
+const kMostLeaves = 2;
+const kMostSpans = 3000;
 const kMostLeavesWhenClose = 12;
 
 export interface Levels {
@@ -37,10 +39,22 @@ export function planTiles(
   const all: Plan = {
     level: 0, pieces: [{ begin: view.begin, end: view.end, tile: -1, leaves }],
   };
-  if (leaves.length <= (level === 0 ? kMostLeavesWhenClose : kMostLeaves)) return all;
+  const few = level === 0 ? leaves.length <= kMostLeavesWhenClose
+    : leaves.length <= kMostLeaves && spansIn(directory, leaves, view) <= kMostSpans;
+  if (few) return all;
   const used = Math.max(1, level);
   if (levels.levelCount === 0) return all;
   return { level: used, pieces: piecesOf(directory, levels, used, view) };
+}
+
+// About how many spans of these leaves are in view, were they spread evenly.
+function spansIn(directory: Directory, leaves: number[], view: View): number {
+  return leaves.reduce((sum, leaf) => {
+    const begin = directory.firstBegin[leaf];
+    const end = Math.max(directory.largestEnd[leaf], begin + 1);
+    const part = Math.min(end, view.end) - Math.max(begin, view.begin);
+    return sum + directory.spans[leaf] * Math.max(0, Math.min(1, part / (end - begin)));
+  }, 0);
 }
 
 function piecesOf(directory: Directory, levels: Levels, level: number, view: View): Piece[] {
@@ -81,18 +95,6 @@ export function leavesIn(
     if (directory.largestEnd[i] >= begin) leaves.push(i);
   }
   return leaves;
-}
-
-// The first index whose value is at least `limit`; values are sorted.
-export function firstAtLeast(values: Float64Array, limit: number): number {
-  let low = 0;
-  let high = values.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (values[middle] >= limit) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 export function tileExists(directory: Directory, level: number, tile: number): boolean {

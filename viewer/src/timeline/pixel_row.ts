@@ -2,6 +2,7 @@
 // The drawing list of one row: for every pixel what is in it. At most one rectangle per pixel comes
 // of this by its form. Filled from leaves, from buckets, or from both while tiles are on their way.
 import type { Buckets, Sketch, Spans } from '../codec/blobs';
+import { firstAtLeast } from './sorted';
 import type { View } from './view';
 
 export class PixelRow {
@@ -102,7 +103,7 @@ export function addSpans(
   const perPixel = (view.end - view.begin) / width;
   const lowest = Math.max(view.begin, only.begin);
   const highest = Math.min(view.end, only.end);
-  for (let i = 0; i < spans.count; i++) {
+  for (let i = firstAtLeast(spans.reach, lowest); i < spans.count; i++) {
     const begin = spans.begin[i];
     if (begin >= highest) break;
     const length = spans.length[i];
@@ -143,7 +144,7 @@ export function addBuckets(
   const perPixel = (view.end - view.begin) / width;
   const lowest = Math.max(view.begin, only.begin);
   const highest = Math.min(view.end, only.end);
-  for (let i = firstBucket(buckets.bucket, lowest / ticks - 1); i < buckets.count; i++) {
+  for (let i = firstAtLeast(buckets.bucket, lowest / ticks - 1); i < buckets.count; i++) {
     const begin = buckets.bucket[i] * ticks;
     if (begin >= highest) break;
     const from = (begin - view.begin) / perPixel;
@@ -169,17 +170,6 @@ function note(row: PixelRow, x: number, buckets: Buckets, i: number): void {
   row.spans[x] += buckets.spans[i];
   if (buckets.longest[i] > row.longest[x]) row.longest[x] = buckets.longest[i];
   row.flags[x] |= buckets.flags[i];
-}
-
-function firstBucket(values: Float64Array, limit: number): number {
-  let low = 0;
-  let high = values.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (values[middle] >= limit) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 // Pages of a capture whose records were not read yet: how dense they are.
