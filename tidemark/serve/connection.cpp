@@ -54,11 +54,13 @@ void Connection::go_on(std::uint64_t now_ns) {
 }
 
 void Connection::pass_deadline(std::uint64_t now_ns) {
-  // Half a head is answered, so that whoever sent it knows why.
-  if (state_ == State::kReading && !in_.empty())
-    send(HttpText::refusal(408), now_ns);
-  else
+  if (state_ != State::kReading || in_.empty()) {
     state_ = State::kOver;
+  } else if (end_of_head(in_) != std::string::npos) {
+    begin(State::kReading, limits_.head_ms, now_ns);  // all of it is here: it waits for its turn
+  } else {
+    send(HttpText::refusal(408), now_ns);  // so that whoever sent half of it knows why
+  }
 }
 
 void Connection::read_some(std::uint64_t now_ns) {
