@@ -28,5 +28,6 @@ function(tidemark_install)
     "${PROJECT_SOURCE_DIR}/cmake/TidemarkCudaToolkit.cmake"
     "${PROJECT_SOURCE_DIR}/cmake/FindxxHash.cmake"
     "${PROJECT_SOURCE_DIR}/cmake/FindRapidJSON.cmake"
+    "${PROJECT_SOURCE_DIR}/cmake/FindCppHttplib.cmake"
     DESTINATION "${config_folder}")
 endfunction()

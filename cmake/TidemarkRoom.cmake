@@ -124,12 +124,12 @@ function(tidemark_room name)
   endif()
 endfunction()
 
-# tidemark_all: every library room but the benches and the command line, exported as tidemark::tidemark. The command
+# tidemark_all: every library room but the benches, the server and the command line, exported as tidemark::tidemark. The command
 # line, for programs with workloads of their own, is tidemark::cli.
 function(tidemark_umbrella)
   get_property(targets GLOBAL PROPERTY TIDEMARK_ROOM_TARGETS)
   set(installed ${targets})
-  list(REMOVE_ITEM targets tidemark_bench tidemark_cli tidemark_workloads)
+  list(REMOVE_ITEM targets tidemark_bench tidemark_cli tidemark_serve tidemark_workloads)
   add_library(tidemark_all INTERFACE)
   add_library(tidemark::tidemark ALIAS tidemark_all)
   set_target_properties(tidemark_all PROPERTIES EXPORT_NAME tidemark)
@@ -140,7 +140,7 @@ function(tidemark_umbrella)
   set_target_properties(tidemark_reader PROPERTIES EXPORT_NAME reader)
   target_link_libraries(tidemark_reader INTERFACE tidemark_run)
   set_property(GLOBAL PROPERTY TIDEMARK_LIBRARY_TARGETS ${installed} tidemark_all tidemark_reader)
-  foreach(target tidemark_reader tidemark_analyze tidemark_export)
+  foreach(target tidemark_reader tidemark_analyze tidemark_tiles tidemark_export tidemark_serve)
     tidemark_only_reads(${target})
   endforeach()
 endfunction()

@@ -26,6 +26,10 @@
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/export_run.h"
 #include "tidemark/session/testing/sample_run.h"
+#include "tidemark/tiles/documents.h"
+#include "tidemark/tiles/testing/kept_documents.h"
+#include "tidemark/tiles/testing/sound_tiles.h"
+#include "tidemark/tiles/tile_set.h"
 
 namespace tidemark::fuzz {
 
@@ -125,6 +129,26 @@ inline void read_hang(RunCapture& run, CaptureInputResult& result) {
   TM_CHECK(first_order_in(hang_summary(make_hang_report(*state, &run), run.directory())).empty());
 }
 
+inline void make_tiles(RunCapture& run) {
+  samples::SoundTiles sketch, whole;
+  TM_CHECK(sketch_tile_set(run, sketch).has_value() == sketch.has_index());
+  TM_CHECK(make_tile_set(run, {}, whole).has_value() == whole.has_index());
+}
+
+// What the viewer's page reads: whatever the capture says, it is JSON and of bounded size.
+inline void read_documents(RunCapture& run) {
+  const auto tracks = list_tracks(run);
+  if (!tracks) return;
+  samples::KeptDocuments tiles;
+  const auto list = make_documents(run, *tracks, {.payload_bytes = 1 << 20}, tiles);
+  if (!list) return;
+  for (const std::string& name : tiles.names())
+    if (name.starts_with("payload/"))
+      TM_CHECK(tiles.bytes(name).size() <= 1 << 20);
+    else
+      TM_CHECK(tiles.json(name).IsObject());
+}
+
 // Every question that can be asked of a capture; the answers may be wrong, never fatal.
 inline void analyze_everything(const std::string& directory, CaptureInputResult& result) {
   for (const auto& artifact : artifacts())
@@ -133,6 +157,8 @@ inline void analyze_everything(const std::string& directory, CaptureInputResult&
   if (!run) return;
   read_arguments(*run, result);
   read_hang(*run, result);
+  make_tiles(*run);
+  read_documents(*run);
   (void)read_timeline(*run);
   (void)report_scopes(*run);
   const auto graph = TaskGraph::load(*run);

@@ -9,7 +9,6 @@
 #include "tidemark/capture/capture_writer.h"
 #include "tidemark/run/output_directory.h"
 #include "tidemark/run/run_owner.h"
-#include "tidemark/runtime/tensor/tensor_stats.h"
 
 namespace tidemark {
 namespace {
@@ -103,18 +102,9 @@ void check_dump(CheckResult& result, const std::string& directory) {
     if (!entry.is_tensor() || !entry.has_stats() || header.payload_bytes == 0 ||
         header.payload_bytes != header.logical_bytes)
       continue;
-    TensorStats stats(header.dtype);
-    // Pieces are cut anywhere; the statistics want whole words.
-    std::vector<unsigned char> rest;
-    const auto read = read_payload(*run, entry, [&](std::span<const unsigned char> part) {
-      rest.insert(rest.end(), part.begin(), part.end());
-      const std::size_t whole = rest.size() / 8 * 8;
-      stats.add(rest.data(), whole);
-      rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(whole));
-    });
-    if (!read) return add_problem(result, read.error().message);
-    stats.add(rest.data(), rest.size());
-    if (stats.result().hash != entry.stats.hash && wrong++ == 0)
+    const auto stats = compute_stats(*run, entry);
+    if (!stats) return add_problem(result, stats.error().message);
+    if (stats->hash != entry.stats.hash && wrong++ == 0)
       add_problem(result, fmt::format("the dump of task {}, argument {}, has other bytes than the "
                                       "device hashed",
                                       task_text(header.task_id), header.arg_index));

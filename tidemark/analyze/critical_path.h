@@ -23,6 +23,11 @@ struct PathStep {
                             // yet seen
   double execution_ns = 0;
   double orchestrator_ns = 0;  // nothing but its submit was missing
+
+  // On this step itself.
+  [[nodiscard]] double spent_ns() const {
+    return core_wait_ns + scheduler_ns + execution_ns + orchestrator_ns;
+  }
 };
 
 struct CriticalPath {

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "tidemark/runtime/tensor/tensor_stats.h"
 #include "tidemark/schema/task_limits.h"
 
 namespace tidemark {
@@ -172,6 +173,20 @@ Expected<std::vector<unsigned char>> load_payload(RunCapture& run, const DumpEnt
                    task_text(entry.header.task_id), entry.header.arg_index, all.size(),
                    entry.header.payload_bytes);
   return all;
+}
+
+Expected<DumpStats> compute_stats(RunCapture& run, const DumpEntry& entry) {
+  TensorStats stats(entry.header.dtype);
+  // Pieces are cut anywhere; the statistics want whole words.
+  std::vector<unsigned char> rest;
+  TM_TRY_DO(read_payload(run, entry, [&](std::span<const unsigned char> part) {
+    rest.insert(rest.end(), part.begin(), part.end());
+    const std::size_t whole = rest.size() / 8 * 8;
+    stats.add(rest.data(), whole);
+    rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(whole));
+  }));
+  stats.add(rest.data(), rest.size());
+  return stats.result();
 }
 
 std::string dump_kernel_name(const RunCapture& run, const DumpHeader& header) {

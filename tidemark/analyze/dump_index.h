@@ -51,6 +51,9 @@ Expected<void> read_payload(RunCapture& run, const DumpEntry& entry,
 // All of it in memory.
 Expected<std::vector<unsigned char>> load_payload(RunCapture& run, const DumpEntry& entry);
 
+// The statistics of the bytes that are there, as the device takes them.
+Expected<DumpStats> compute_stats(RunCapture& run, const DumpEntry& entry);
+
 std::string dump_kernel_name(const RunCapture& run, const DumpHeader& header);
 
 }  // namespace tidemark

@@ -182,6 +182,10 @@ TEST(ScopeReport, GivesPeaksTimesAndTheSmallestSettings) {
   EXPECT_EQ(sites.at("file.h:30").count, 1u);
   EXPECT_EQ(sites.at("file.h:30").total_ns, 0u);
   EXPECT_EQ(report->sites.back().site, "file.h:30") << "worst first";
+  ASSERT_TRUE(inner.parent);
+  EXPECT_EQ(report->sites.at(*inner.parent).site, "file.h:10");
+  EXPECT_FALSE(sites.at("file.h:10").parent);
+  EXPECT_FALSE(sites.at("file.h:30").parent) << "what was around it has ended";
   const ResourceUse* closest = report->closest_to_limit();
   ASSERT_NE(closest, nullptr);
   EXPECT_EQ(closest->resource, "dependency pool");
@@ -194,6 +198,29 @@ TEST(ScopeReport, GivesPeaksTimesAndTheSmallestSettings) {
   EXPECT_EQ(report->smallest_settings(),
             "--ring-task-window 64,32,4,4 --ring-heap 1024,5120,1024,1024 --ring-dep-pool "
             "4,90,4,4 --ring-args 20480,16384,16384,16384 --tensormap-pool 10");
+}
+
+TEST(ScopeReport, NamesNoParentThatIsNotSure) {
+  const TemporaryDirectory directory;
+  const RuntimeConfig config = small_rings();
+  HandCapture capture(config);
+  const std::uint32_t lane = config.lanes().scopes();
+  std::uint64_t ticks = 0;
+  const auto put = [&](ScopeBoundary::Phase phase, std::uint32_t serial, std::uint32_t line,
+                       std::uint16_t depth) {
+    capture.write(lane, boundary(phase, serial, line, ++ticks, depth));
+  };
+  // Line 20 is in line 10, then in line 30; line 40 is in one whose begin was lost.
+  put(kBegin, 1, 10, 0), put(kBegin, 2, 20, 1), put(kEnd, 2, 20, 1), put(kEnd, 1, 10, 0);
+  put(kBegin, 3, 30, 0), put(kBegin, 4, 20, 1);
+  capture.lose(lane);
+  put(kBegin, 6, 40, 3);
+  RunCapture run = capture.open(directory);
+  run.replace_names({{0xF11E, "file.h"}});
+  const auto report = report_scopes(run);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->sites.size(), 4u);
+  for (const auto& site : report->sites) EXPECT_FALSE(site.parent) << site.site;
 }
 
 TEST(ScopeReport, CountsWhatWasLostAndNeverTakesAnotherBegin) {

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "tidemark/base/align.h"
+#include "tidemark/base/human_text.h"
 #include "tidemark/schema/resource.h"
 #include "tidemark/schema/task_limits.h"
 
@@ -82,7 +83,9 @@ class ScopeCounter {
   void take(const ScopeBoundary& boundary) {
     ++report_.boundaries;
     ScopeSite& site = sites_[{boundary.file, boundary.line}];
+    while (!open_.empty() && open_.back().depth >= boundary.depth) open_.pop_back();
     if (boundary.phase == ScopeBoundary::Phase::kBegin) {
+      note_parent(boundary);
       site.site = run_.site_of(boundary.file, boundary.line);
       site.depth = std::max<std::uint32_t>(site.depth, boundary.depth);
       site.ring = boundary.ring;
@@ -118,7 +121,9 @@ class ScopeCounter {
                                    .site = reached_[i].site,
                                    .flag = resource_flag(limits_[i].resource),
                                    .needed = needed_for(limits_[i], all_)});
+    std::vector<SiteKey> order;
     for (auto& [key, site] : sites_) {
+      order.push_back(key);
       for (const Limit& limit : limits_) {
         const auto capacity = static_cast<double>(capacity_of(report_.config, limit));
         const auto peak = static_cast<double>(peak_of(site.peaks, limit));
@@ -129,12 +134,41 @@ class ScopeCounter {
                            ? "tensor map"
                            : fmt::format("{} of ring {}", to_text(limit.resource), limit.ring);
       }
-      report_.sites.push_back(site);
     }
-    std::ranges::stable_sort(report_.sites, std::greater{}, &ScopeSite::percent);
+    std::ranges::stable_sort(order, std::greater{},
+                             [&](const SiteKey& key) { return sites_[key].percent; });
+    std::map<SiteKey, std::size_t> place;
+    for (const SiteKey& key : order) place.emplace(key, place.size());
+    for (const SiteKey& key : order) {
+      ScopeSite& site = report_.sites.emplace_back(sites_[key]);
+      const Parents& parents = parents_[key];
+      if (parents.parent && !parents.several) site.parent = place[*parents.parent];
+    }
   }
 
  private:
+  using SiteKey = std::pair<std::uint64_t, std::uint32_t>;  // file and line
+  struct OpenScope {
+    std::uint16_t depth;
+    SiteKey site;
+  };
+  struct Parents {
+    std::optional<SiteKey> parent;
+    bool seen = false;
+    bool several = false;
+  };
+
+  // A scope whose begin was lost is around nobody that we know.
+  void note_parent(const ScopeBoundary& begin) {
+    const bool known = !open_.empty() && open_.back().depth + 1 == begin.depth;
+    const auto parent = known ? std::optional(open_.back().site) : std::nullopt;
+    const SiteKey site{begin.file, begin.line};
+    Parents& parents = parents_[site];
+    parents.several = parents.several || (parents.seen && parents.parent != parent);
+    parents.parent = parent;
+    parents.seen = true;
+    open_.push_back({begin.depth, site});
+  }
   void note_time(ScopeSite& site, const ScopeBoundary& begin, const ScopeBoundary& end) {
     const std::int64_t ns =
         run_.clock().to_ns(end.time_ticks) - run_.clock().to_ns(begin.time_ticks);
@@ -151,12 +185,28 @@ class ScopeCounter {
   ScopeReport& report_;
   std::vector<Limit> limits_;
   std::vector<Reached> reached_;
-  std::map<std::pair<std::uint64_t, std::uint32_t>, ScopeSite> sites_;
+  std::map<SiteKey, ScopeSite> sites_;
+  std::map<SiteKey, Parents> parents_;
+  std::vector<OpenScope> open_;                   // outermost first
   std::map<std::uint32_t, ScopeBoundary> begun_;  // by serial
   ScopePeaks all_;
 };
 
 }  // namespace
+
+std::string place_text(const ResourceUse& use) {
+  return use.has_ring ? fmt::format("{} of ring {}", use.resource, use.ring) : use.resource;
+}
+
+std::string amount_text(const ResourceUse& use, std::uint64_t value) {
+  return use.resource == to_text(Resource::kHeap) ? human_bytes(value) : with_commas(value);
+}
+
+std::string limit_text(const ResourceUse& use) {
+  return fmt::format("the {} ({} of {}, {:.2f} %), in the scope at {}; {} {}", place_text(use),
+                     amount_text(use, use.peak), amount_text(use, use.capacity), use.percent(),
+                     use.site, use.is_nearly_full() ? "raise" : "set by", use.flag);
+}
 
 Expected<ScopeReport> report_scopes(RunCapture& run) {
   if (!run.has(StreamId::kScopes) || !run.runtime())

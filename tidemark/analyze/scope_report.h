@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,16 @@ struct ResourceUse {
   [[nodiscard]] double percent() const {
     return capacity == 0 ? 0 : 100.0 * static_cast<double>(peak) / static_cast<double>(capacity);
   }
+  // It may have held the run back.
+  [[nodiscard]] bool is_nearly_full() const { return percent() > 90; }
 };
+
+// "heap of ring 0".
+std::string place_text(const ResourceUse& use);
+// A number of the resource: of a heap as bytes.
+std::string amount_text(const ResourceUse& use, std::uint64_t value);
+// "the heap of ring 0 (3.0 MiB of 4.0 MiB, 75.00 %), in the scope at a.h:7; set by --ring-heap".
+std::string limit_text(const ResourceUse& use);
 
 struct ScopeSite {
   std::string site;
@@ -38,6 +48,8 @@ struct ScopeSite {
   ScopePeaks peaks;
   double percent = 0;  // of the resource that came closest to its limit
   std::string closest;
+  // The site of the scope around, in ScopeReport::sites; nothing: none, several, or not recorded.
+  std::optional<std::size_t> parent;
 };
 
 struct ScopeReport {

@@ -106,16 +106,19 @@ void TaskGraph::read_lane(RunCapture& run, LaneIndex lane) {
 void TaskGraph::name_tensors() {
   std::map<BufferKey, std::uint32_t> newest;
   std::map<std::pair<std::uint64_t, std::uint8_t>, std::map<std::uint64_t, std::uint64_t>> places;
-  const auto make = [&](const TaskArgument& arg, std::uint32_t version) {
+  const auto make = [&](const TaskArgument& arg, const GraphTensor* before) {
     auto& alike = places[{arg.said.owner, arg.said.output_index}];
     const std::uint64_t place =
         alike.emplace(std::get<2>(key_of(arg.said)), alike.size()).first->second;
     const std::uint64_t base = mix(mix(arg.said.owner + 1) + arg.said.output_index) + place;
+    const auto index = static_cast<std::uint32_t>(tensors.size());
+    const std::uint32_t version = before == nullptr ? 0 : before->version + 1;
     tensors.push_back({.id = mix(mix(base) + version),
                        .buffer = arg.said.buffer,
                        .dtype = arg.said.dtype,
-                       .version = version});
-    return static_cast<std::uint32_t>(tensors.size() - 1);
+                       .version = version,
+                       .first = before == nullptr ? index : before->first});
+    return index;
   };
   std::map<BufferKey, std::uint64_t> numel;
   for (auto& node : tasks) {
@@ -127,9 +130,9 @@ void TaskGraph::name_tensors() {
         reached = std::max(reached, elements_reached(arg.view));
         const auto found = newest.find(key);
         if (found == newest.end())
-          arg.tensor = make(arg, 0);
+          arg.tensor = make(arg, nullptr);
         else if (writers)
-          arg.tensor = make(arg, tensors[found->second].version + 1);
+          arg.tensor = make(arg, &tensors[found->second]);
         else
           arg.tensor = found->second;
         newest[key] = arg.tensor;

@@ -33,6 +33,7 @@ struct GraphTensor {
   std::uint64_t buffer = 0;
   DType dtype{};
   std::uint32_t version = 0;
+  std::uint32_t first = 0;  // the same buffer in its first state, in TaskGraph::tensors
   std::uint64_t numel = 0;  // of the buffer, as far as it was seen
 };
 

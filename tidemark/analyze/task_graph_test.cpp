@@ -106,6 +106,7 @@ TEST(TaskGraph, GivesATensorANewVersionWithEveryWriter) {
   std::set<std::uint64_t> ids;
   for (std::uint64_t i = 0; i < std::size(versions); ++i) {
     EXPECT_EQ(tensor_of(graph, 10 + i, 0).version, versions[i]) << "task " << 10 + i;
+    EXPECT_EQ(graph.tensors[tensor_of(graph, 10 + i, 0).first].version, 0u) << "task " << 10 + i;
     ids.insert(tensor_of(graph, 10 + i, 0).id);
   }
   EXPECT_EQ(ids.size(), 3u);

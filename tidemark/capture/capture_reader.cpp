@@ -217,6 +217,11 @@ Expected<std::span<const unsigned char>> CaptureReader::read(const IndexEntry& c
   return std::span<const unsigned char>(buffer_);
 }
 
+bool CaptureReader::read_begin(const IndexEntry& chunk, std::span<unsigned char> bytes) const {
+  return bytes.size() <= chunk.payload_bytes &&
+         read_at(chunk.file_offset + sizeof(ChunkHeader), bytes.data(), bytes.size());
+}
+
 const IndexEntry* CaptureReader::last_of(ChunkType type) const {
   const IndexEntry* newest = nullptr;
   for (const auto& chunk : chunks_)

@@ -47,6 +47,8 @@ class CaptureReader {
 
   // The payload, checksum verified. The span is valid until the next read.
   Expected<std::span<const unsigned char>> read(const IndexEntry& chunk);
+  // The beginning of a payload, as much as `bytes` holds: fast, and no checksum covers it.
+  [[nodiscard]] bool read_begin(const IndexEntry& chunk, std::span<unsigned char> bytes) const;
   // The newest chunk of a type, by its sequence; null if there is none. Not always the last one in
   // the file: the closing chunks of a full disk are in space that was kept for them.
   [[nodiscard]] const IndexEntry* last_of(ChunkType type) const;

@@ -199,6 +199,8 @@ int run_arguments(int argc, char** argv) {
   add_deps_command(program);
   add_dump_command(program);
   add_replay_command(program);
+  add_report_command(program);
+  add_serve_command(program);
   add_check_command(program);
   add_hang_command(program);
   add_top_command(program);

@@ -45,6 +45,8 @@ void add_check_command(Command& program);
 void add_hang_command(Command& program);
 void add_top_command(Command& program);
 void add_recover_command(Command& program);
+void add_report_command(Command& program);
+void add_serve_command(Command& program);
 void add_bench_command(Command& program);
 
 // The run directory a command works on: the one named, or the newest.

@@ -8,6 +8,7 @@
 
 #include "tidemark/analyze/dump_diff.h"
 #include "tidemark/analyze/element_text.h"
+#include "tidemark/analyze/first_nan.h"
 #include "tidemark/base/human_text.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/dump_files.h"
@@ -103,25 +104,20 @@ Expected<std::vector<std::size_t>> filter(const RunCapture& run, const DumpIndex
 }
 
 // The first task that made a NaN or an infinity of inputs that had none.
-int print_nan(RunCapture& run, const DumpIndex& index) {
-  std::set<std::uint64_t> bad_in, bad_out;
-  for (const auto& entry : index.entries) {
-    if (entry.stats.nan + entry.stats.inf == 0) continue;
-    const bool after = entry.header.stage == DumpStage::kAfterCompletion;
-    (after ? bad_out : bad_in).insert(entry.header.task_id);
-  }
-  for (const std::uint64_t task : tasks_in_order(run, index)) {
-    if (!bad_out.contains(task) || bad_in.contains(task)) continue;
-    print("{} is the first task that made a NaN or an infinity of inputs without one\n",
-          task_text(task));
-    print_head(true);
-    for (std::size_t i = 0; i < index.entries.size(); ++i)
-      if (index.entries[i].header.task_id == task) print_entry(run, i, index.entries[i], true);
-    print("{} task{} wrote one in all\n", bad_out.size(), bad_out.size() == 1 ? "" : "s");
+int print_nan(const RunCapture& run, const DumpIndex& index) {
+  const NanReport report = find_first_nan(index);
+  if (!report.made) {
+    print("{}\n", report.tasks_wrote == 0 ? "no task wrote a NaN or an infinity"
+                                          : "every task that wrote one had read one");
     return 0;
   }
-  print("{}\n", bad_out.empty() ? "no task wrote a NaN or an infinity"
-                                : "every task that wrote one had read one");
+  const std::uint64_t task = index.entries[*report.made].header.task_id;
+  print("{} is the first task that made a NaN or an infinity of inputs without one\n",
+        task_text(task));
+  print_head(true);
+  for (std::size_t i = 0; i < index.entries.size(); ++i)
+    if (index.entries[i].header.task_id == task) print_entry(run, i, index.entries[i], true);
+  print("{} task{} wrote one in all\n", report.tasks_wrote, report.tasks_wrote == 1 ? "" : "s");
   return 0;
 }
 

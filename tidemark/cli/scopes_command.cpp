@@ -15,14 +15,6 @@ struct ScopesArgs {
   std::size_t top = 10;
 };
 
-std::string amount(const ResourceUse& use, std::uint64_t value) {
-  return use.resource == "heap" ? human_bytes(value) : with_commas(value);
-}
-
-std::string place(const ResourceUse& use) {
-  return use.has_ring ? fmt::format("{} of ring {}", use.resource, use.ring) : use.resource;
-}
-
 void print_sites(const ScopeReport& report, std::size_t top) {
   print("\nScopes, closest to a limit first\n");
   print("  {:<32} {:>9} {:>5} {:>4} {:>12} {:>7}  {}\n", "site", "count", "depth", "ring",
@@ -43,8 +35,9 @@ void print_resources(const ScopeReport& report) {
         "reached in", "smallest setting");
   for (const auto& use : report.resources) {
     if (use.peak == 0) continue;
-    print("  {:<28} {:>14} {:>14} {:>7.2f}%  {:<28} {} {}\n", place(use), amount(use, use.peak),
-          amount(use, use.capacity), use.percent(), use.site, use.flag, use.needed);
+    print("  {:<28} {:>14} {:>14} {:>7.2f}%  {:<28} {} {}\n", place_text(use),
+          amount_text(use, use.peak), amount_text(use, use.capacity), use.percent(), use.site,
+          use.flag, use.needed);
   }
 }
 
@@ -58,11 +51,7 @@ void print_verdict(const RunCapture& run, const ScopeReport& report) {
             culprit->setting);
   }
   if (const ResourceUse* worst = report.closest_to_limit())
-    print("\nClosest to its limit: the {} ({} of {}, {:.2f} %), in the scope at {}; {}\n",
-          place(*worst), amount(*worst, worst->peak), amount(*worst, worst->capacity),
-          worst->percent(), worst->site,
-          worst->percent() > 90 ? fmt::format("raise {}", worst->flag)
-                                : fmt::format("set by {}", worst->flag));
+    print("\nClosest to its limit: {}\n", limit_text(*worst));
   print("The smallest sizes this run would have needed:\n  {}\n", report.smallest_settings());
   if (report.fatal)
     print("  (the run did not come to its end: it may have needed more)\n");

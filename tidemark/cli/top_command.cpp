@@ -11,7 +11,7 @@
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/terminal.h"
-#include "tidemark/export/unit_json.h"
+#include "tidemark/run/unit_json.h"
 #include "tidemark/schema/error_code.h"
 #include "tidemark/session/live_view.h"
 

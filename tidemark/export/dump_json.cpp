@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tensor_dump/tensor_dump.json and tensor_dump.bin: what every task read and wrote.
-#include <cmath>
 #include <map>
 
+#include "tidemark/analyze/dump_fields.h"
 #include "tidemark/analyze/dump_index.h"
 #include "tidemark/analyze/element_text.h"
 #include "tidemark/export/artifact.h"
@@ -11,15 +11,6 @@
 
 namespace tidemark {
 namespace {
-
-// What JSON has no number for becomes a text.
-template <class Json, class Number>
-void put_number(Json& json, std::string_view key, Number value) {
-  if (std::isfinite(static_cast<double>(value)))
-    put(json, key, value);
-  else
-    put(json, key, std::isnan(static_cast<double>(value)) ? "nan" : value > 0 ? "inf" : "-inf");
-}
 
 class ManifestWriter {
  public:
@@ -81,10 +72,8 @@ class ManifestWriter {
     put(json_, "stage", to_text(header.stage));
     put(json_, "arg_index", header.arg_index);
     put(json_, "kind", entry.is_tensor() ? "tensor" : "scalar");
-    put(json_, "dtype", to_text(header.dtype));
-    put(json_, "shape", std::span(header.extent, header.rank));
-    put(json_, "strides", std::span(header.stride, header.rank));
-    put(json_, "start_offset", header.start_offset);
+    FieldWriter v(json_);
+    view_fields(v, header);
     put(json_, "is_contiguous", is_contiguous(header));
     put(json_, "truncated", (header.flags & kDumpTruncated) != 0);
     put(json_, "overwritten", false);
@@ -92,10 +81,9 @@ class ManifestWriter {
     put(json_, "bin_size", header.payload_bytes);
     next_offset_ += header.payload_bytes;
     if (entry.is_tensor()) {
-      if (entry.has_stats()) put_stats(entry.stats);
+      if (entry.has_stats()) v.object("stats", [&](auto& of) { stats_fields(of, entry.stats); });
     } else {
-      with_element(header.dtype, &header.scalar,
-                   [&](auto value) { put_number(json_, "value", value); });
+      with_element(header.dtype, &header.scalar, [&](auto value) { put(json_, "value", value); });
       put(json_, "scalar_value", fmt::format("0x{:016x}", header.scalar));
     }
     put(json_, "time_ns", run_.clock().to_ns(header.time_ticks));
@@ -110,17 +98,6 @@ class ManifestWriter {
       dense *= header.extent[i];
     }
     return true;
-  }
-  void put_stats(const DumpStats& stats) {
-    put_object(json_, "stats", [&] {
-      put_number(json_, "min", stats.min);
-      put_number(json_, "max", stats.max);
-      put_number(json_, "mean", stats.mean);
-      put_number(json_, "l2", stats.l2);
-      FieldWriter v(json_);
-      TM_FIELDS(v, stats, nan, inf, zero);
-      put(json_, "hash", fmt::format("0x{:016x}", stats.hash));
-    });
   }
 
   RunCapture& run_;

@@ -2,112 +2,14 @@
 // hang.json and hang.txt: the autopsy of a run that was stopped.
 #include "tidemark/export/hang_json.h"
 
-#include <algorithm>
-
+#include "tidemark/analyze/hang_fields.h"
 #include "tidemark/export/json_file.h"
-#include "tidemark/export/unit_json.h"
 
 namespace tidemark {
 
-static void fields(auto& v, const StuckReport& stuck) {
-  std::vector<std::string> waiters;
-  for (const std::uint64_t waiter : stuck.waiters) waiters.push_back(task_text(waiter));
-  v("task_id", fmt::format("0x{:016x}", stuck.task_id));
-  v("task", task_text(stuck.task_id));
-  TM_FIELDS(v, stuck, kernel, core, since_ns, for_ns, site, waits_for);
-  v("waiters", waiters);
-}
-
-namespace {
-
-using Json = JsonFile::Writer;
-
-// What all units have in common.
-void put_unit(Json& json, const HangState& state, const UnitImage& line) {
-  put(json, "state", unit_state_text(line));
-  put(json, "left", line.state == UnitState::kLeft);
-  put(json, "since_ns", ns_since_launch(state, doing_since_ticks(line)));
-  put(json, "for_ns", ns_before(state, doing_since_ticks(line)));
-  put(json, "recorder_waiting", line.recorder_waiting != 0);
-}
-
-void put_core(Json& json, const HangReport& report, const UnitImage& line, std::uint32_t core) {
-  const HangState& state = report.state;
-  put(json, "core", core);
-  put(json, "core_type", core_type(core) == CoreType::kAic ? "aic" : "aiv");
-  put_unit(json, state, line);
-  put(json, "parts_run", line.count);
-  put_work(json, state, line, line.task_id != 0 || line.count > 0 || is_running(line));
-  put(json, "block", line.block);
-  const auto last = report.last_spans.find(core);
-  const std::span<const TaskSpan> spans =
-      last == report.last_spans.end() ? std::span<const TaskSpan>() : last->second;
-  put_list(json, "last_records", spans, [&](const TaskSpan& span) {
-    put(json, "task", task_text(span.task_id));
-    put(json, "kernel", kernel_text(state, span.kernel));
-    put(json, "block", span.block);
-    put(json, "start_ns", ns_since_launch(state, span.begin_ticks));
-    put(json, "end_ns", ns_since_launch(state, span.end_ticks));
-  });
-}
-
-void put_schedulers(Json& json, const HangState& state) {
-  const auto cores = state.core_lines();
-  const auto running = std::count_if(cores.begin(), cores.end(), is_running);
-  const auto waiting = std::count_if(state.tasks.begin(), state.tasks.end(),
-                                     [](const StuckTask& task) { return task.pending > 0; });
-  std::uint32_t index = 0;
-  put_list(json, "schedulers", state.scheduler_lines(), [&](const UnitImage& line) {
-    put(json, "scheduler", index++);
-    put_unit(json, state, line);
-    put(json, "loops", line.loops);
-    put(json, "completed", line.count);
-    put(json, "ready", state.ready_tasks());  // of the whole device: the queues are shared
-    put(json, "running", running);
-    put(json, "waiting", waiting);
-  });
-}
-
-void put_orchestrator(Json& json, const HangState& state) {
-  if (state.lines.empty()) return;
-  put_unit(json, state, state.lines[0]);
-  put(json, "last_submitted", task_text(state.lines[0].task_id));
-  put(json, "last_site", state.last_site);
-  put(json, "done", state.orchestration_done);
-  put(json, "blocked", orchestrator_text(state));
-}
-
-void put_report(Json& json, const HangReport& report) {
-  const HangState& state = report.state;
-  FieldWriter v(json);
-  v("schema_version", 1);
-  v("class", report.hang_class);
-  TM_FIELDS(v, state, code, name, message);
-  v("sentence", report.sentence);
-  v("detected_ns", ns_since_launch(state, state.detected_ticks));
-  TM_FIELDS(v, state, submitted, completed);
-  TM_FIELDS(v, report, stuck, chain);
-  put_object(json, "orchestrator", [&] { put_orchestrator(json, state); });
-  std::uint32_t core = 0;
-  put_list(json, "cores", state.core_lines(),
-           [&](const UnitImage& line) { put_core(json, report, line, core++); });
-  put_schedulers(json, state);
-  put_rings(json, state, RingDetail::kWhole);
-  v("tensormap", state.map_entries);
-  v("tensormap_capacity", state.map_capacity);
-  put_object(json, "recorder", [&] {
-    v("waiting_lanes", state.waiting_lanes.size());
-    v("unit_wait_ns", ns_of(state, state.recorder_waited_ticks()));
-  });
-  v("incomplete_tasks", state.tasks.size());
-  v("incomplete_tasks_cut", state.tasks_cut);
-}
-
-}  // namespace
-
 Expected<void> write_hang_files(const HangReport& report, const std::string& directory) {
   TM_TRY_DO(write_json(directory + "/hang.json",
-                       [&](JsonFile& file) { put_report(file.json(), report); }));
+                       [&](JsonFile& file) { put_hang_report(file.json(), report); }));
   return write_part_file(directory + "/hang.txt", hang_summary(report, directory));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // scope_stats.jsonl: one line per scope boundary. scope_stats.json: peaks per site and resource.
-#include "tidemark/analyze/scope_report.h"
+#include "tidemark/analyze/scope_fields.h"
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/event_json.h"
 #include "tidemark/export/row_text.h"
@@ -76,22 +76,13 @@ class ScopeLines {
 }  // namespace
 
 static void fields(auto& v, const ResourceUse& use) {
-  v("resource", use.resource);
-  if (use.has_ring) v("ring", use.ring);
-  TM_FIELDS(v, use, peak, capacity);
-  v("percent", use.percent());
-  v("site", use.site);
+  use_fields(v, use);
   v("suggested_setting", fmt::format("{} {}", use.flag, use.needed));
 }
 
 static void fields(auto& v, const ScopeSite& site) {
-  TM_FIELDS(v, site, site, depth, ring, count, total_ns, longest_ns, percent, closest);
-  v("task_window_peak", site.peaks.tasks);
-  v("heap_peak", site.peaks.heap_bytes);
-  v("dep_pool_peak", site.peaks.deps);
-  v("fanin_peak", site.peaks.fanin);
-  v("args_peak", site.peaks.args_bytes);
-  v("tensormap_peak", site.peaks.map_entries);
+  site_fields(v, site);
+  peak_fields(v, site.peaks);
 }
 
 Expected<void> write_scope_lines(RunCapture& run, const std::string& path) {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstdlib>
 #include <limits>
@@ -40,6 +41,15 @@ void put_object(Json& json, const Fill& fill) {
   json.EndObject();
 }
 
+// What JSON has no number for becomes a text.
+template <class Json>
+void put_double(Json& json, double value) {
+  if (std::isfinite(value))
+    json.Double(value);
+  else
+    json.String(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+}
+
 // Writes one value; null for an optional without one.
 template <class Json, class Value>
 void put_value(Json& json, const Value& value) {
@@ -48,7 +58,7 @@ void put_value(Json& json, const Value& value) {
   else if constexpr (std::same_as<Value, bool>)
     json.Bool(value);
   else if constexpr (std::floating_point<Value>)
-    json.Double(value);
+    put_double(json, value);
   else if constexpr (std::is_enum_v<Value>)
     put_value(json, static_cast<std::underlying_type_t<Value>>(value));
   else if constexpr (std::signed_integral<Value>)

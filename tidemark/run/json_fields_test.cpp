@@ -3,6 +3,8 @@
 // get into it.
 #include "tidemark/run/json_fields.h"
 
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -103,6 +105,12 @@ TEST(JsonFields, NothingIsTrusted) {
 TEST(JsonFields, ATextThatIsNoUtf8IsWrittenWithoutItsBytes) {
   EXPECT_EQ(json_text("\xc3\xa4 \xe6\xb5\xb7"), "\"\xc3\xa4 \xe6\xb5\xb7\"");
   EXPECT_EQ(json_text("\xc3\xa4 cut \xe6\xb5"), "\"?? cut ??\"");
+}
+
+TEST(JsonFields, WhatIsNoNumberInJsonIsAText) {
+  const double inf = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(json_text(std::vector<double>{0.5, std::nan(""), inf, -inf}),
+            R"([0.5,"nan","inf","-inf"])");
 }
 
 TEST(JsonFields, AnOptionalWithoutAValueIsNull) {

@@ -23,7 +23,7 @@ void clean_producer(LanePlan& lane) {
 
 }  // namespace
 
-Expected<RunCapture> RunCapture::open(const std::string& directory) {
+Expected<RunCapture> RunCapture::open(const std::string& directory, CaptureReader::Open how) {
   const std::string path = directory + "/" + kCaptureFile;
   std::error_code code;
   if (!std::filesystem::exists(path, code))
@@ -31,7 +31,7 @@ Expected<RunCapture> RunCapture::open(const std::string& directory) {
                    "{} is not a run with a capture: {} is missing (was any stream on? see "
                    "'tidemark run --help')",
                    directory, kCaptureFile);
-  TM_TRY(auto reader, CaptureReader::open(path));
+  TM_TRY(auto reader, CaptureReader::open(path, how));
   RunCapture run(std::move(reader));
   run.directory_ = directory;
   TM_TRY(run.description_, read_description(run.reader_));
@@ -53,6 +53,19 @@ Expected<RunCapture> RunCapture::open(const std::string& directory) {
   for (const auto& chunk : page_chunks(run.reader_))
     if (chunk.lane < run.lanes_.size()) run.pages_[chunk.lane].push_back(chunk);
   return run;
+}
+
+std::optional<PageHeaderImage> RunCapture::page_header(const IndexEntry& chunk) const {
+  PageHeaderImage header{};
+  if (!reader_.read_begin(chunk, {reinterpret_cast<unsigned char*>(&header), sizeof(header)}))
+    return std::nullopt;
+  const PageExpectation expected{.run_id = reader_.run_id(),
+                                 .lane_count = static_cast<std::uint32_t>(lanes_.size()),
+                                 .payload_bytes = description_.page_bytes - kPageHeaderBytes};
+  const bool sound = check_page(header, expected) == PageFault::kNone &&
+                     header.lane == chunk.lane && header.sequence == chunk.sequence &&
+                     check_page_of_lane(header, lanes_[header.lane]) == PageFault::kNone;
+  return sound ? std::optional(header) : std::nullopt;
 }
 
 bool RunCapture::fatal() const {
@@ -89,48 +102,36 @@ std::string RunCapture::site_of(std::uint64_t file_hash, std::uint32_t line) con
 }
 
 Expected<void> RunCapture::read_losses() {
-  if (knows_losses_) return {};
-  const auto visit = [&](const CapturedPage& page) {
-    const PageHeaderImage& header = page.header;
-    if (header.dropped_before > 0)
-      gaps_.push_back({header.lane, header.gap_begin_ticks, header.gap_end_ticks,
-                       header.dropped_before,
-                       static_cast<DropReason>(header.gap_reason % kDropReasonCount)});
-    if (header.stall_ticks > 0 && header.stall_ticks < header.open_ticks)
-      gaps_.push_back({.lane = header.lane,
-                       .from_ticks = header.open_ticks - header.stall_ticks,
-                       .to_ticks = header.open_ticks});
-  };
-  TM_TRY(auto ledger, read_ledger(reader_, lanes_, description_.page_bytes, visit));
-  std::vector<std::uint64_t> lost_in_pages;
-  for (const auto& lane : ledger.lanes) lost_in_pages.push_back(lane.ledger.counts().gap_lost);
-  finish_lanes(ledger);
-  for (LaneIndex i = 0; i < ledger.lanes.size(); ++i) {
-    const LaneCounts& counts = ledger.lanes[i].ledger.counts();
-    const LaneWordsImage& words = ledger.lanes[i].words;
-    losses_.push_back({counts.dropped + counts.unaccounted(), counts.overwritten});
-    if (ledger.lanes[i].has_words && counts.gap_lost > lost_in_pages[i])
-      gaps_.push_back({i, words.tail_gap_begin_ticks, words.tail_gap_end_ticks,
-                       counts.gap_lost - lost_in_pages[i],
-                       static_cast<DropReason>(words.tail_gap_reason % kDropReasonCount)});
-  }
-  knows_losses_ = true;
+  if (losses_) return {};
+  TM_TRY(losses_, read_lane_losses(reader_, lanes_, description_.page_bytes, clock_));
   return {};
 }
 
 Expected<std::vector<LaneGap>> RunCapture::gaps() {
   TM_TRY_DO(read_losses());
-  return gaps_;
+  return losses_->gaps;
+}
+
+Expected<std::reference_wrapper<const LaneLosses>> RunCapture::lane_losses() {
+  TM_TRY_DO(read_losses());
+  return std::cref(*losses_);
 }
 
 Expected<RunCapture::Losses> RunCapture::losses(StreamId stream) {
   TM_TRY_DO(read_losses());
   Losses sum;
   for (const LaneIndex lane : lanes_of(stream)) {
-    sum.dropped += losses_[lane].dropped;
-    sum.overwritten += losses_[lane].overwritten;
+    TM_TRY(const Losses lost, losses_of(lane));
+    sum.dropped += lost.dropped;
+    sum.overwritten += lost.overwritten;
   }
   return sum;
+}
+
+Expected<RunCapture::Losses> RunCapture::losses_of(LaneIndex lane) {
+  TM_TRY_DO(read_losses());
+  const LaneCounts& counts = losses_->counts[lane];
+  return Losses{counts.dropped + counts.unaccounted(), counts.overwritten};
 }
 
 Expected<std::uint64_t> RunCapture::missing(StreamId stream) {

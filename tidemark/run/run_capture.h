@@ -11,24 +11,18 @@
 
 #include "tidemark/run/description.h"
 #include "tidemark/run/hang_state.h"
+#include "tidemark/run/lane_losses.h"
 #include "tidemark/run/record_cursor.h"
 #include "tidemark/run/task_text.h"
 #include "tidemark/schema/user_event.h"
 
 namespace tidemark {
 
-// Something that is missing, or a wait of the recorder itself, on one lane.
-struct LaneGap {
-  LaneIndex lane = 0;
-  std::uint64_t from_ticks = 0;
-  std::uint64_t to_ticks = 0;
-  std::uint64_t lost = 0;  // 0: nothing was lost, the producer waited for a page
-  DropReason reason = DropReason::kNoPage;
-};
-
 class RunCapture {
  public:
-  static Expected<RunCapture> open(const std::string& directory);
+  // kLive: of a run that is going on, what is there so far.
+  static Expected<RunCapture> open(const std::string& directory,
+                                   CaptureReader::Open how = CaptureReader::Open::kIndexed);
 
   [[nodiscard]] const std::string& directory() const { return directory_; }
   [[nodiscard]] const CaptureDescription& description() const { return description_; }
@@ -44,12 +38,20 @@ class RunCapture {
   void for_each_snapshot(
       const std::function<void(std::span<const unsigned char>, std::uint32_t)>& fn);
 
+  [[nodiscard]] std::size_t chunk_count() const { return reader_.chunks().size(); }
   // Also lanes that were opened at run time.
   [[nodiscard]] const std::vector<LanePlan>& lanes() const { return lanes_; }
   [[nodiscard]] std::vector<LaneIndex> lanes_of(StreamId stream) const;
   [[nodiscard]] bool has(StreamId stream) const { return !lanes_of(stream).empty(); }
   [[nodiscard]] RecordCursor records(LaneIndex lane);
   [[nodiscard]] PageCursor pages(LaneIndex lane);
+  // The chunks of its pages, in sequence.
+  [[nodiscard]] const std::vector<IndexEntry>& page_chunks_of(LaneIndex lane) const {
+    return pages_[lane];
+  }
+  // The header of a page without its records, and so without its checksum. Nothing: it makes no
+  // sense by itself.
+  [[nodiscard]] std::optional<PageHeaderImage> page_header(const IndexEntry& chunk) const;
 
   // In place of what the capture says.
   void replace_names(NameTexts names) { names_ = std::move(names); }
@@ -59,6 +61,8 @@ class RunCapture {
 
   // Every place where something was lost or where a producer waited.
   Expected<std::vector<LaneGap>> gaps();
+  // The same with what is in no page, and the counts of the ledger by lane. Reads every page, once.
+  Expected<std::reference_wrapper<const LaneLosses>> lane_losses();
   // fn(fragment, number of the chunk, offset in its payload) for a framed lane, in order.
   void for_each_fragment_of(
       LaneIndex lane, const std::function<void(const Fragment&, std::uint32_t, std::uint64_t)>& fn);
@@ -71,6 +75,7 @@ class RunCapture {
     std::uint64_t overwritten = 0;
   };
   Expected<Losses> losses(StreamId stream);
+  Expected<Losses> losses_of(LaneIndex lane);
   // Records of a stream that were attempted and are not here.
   Expected<std::uint64_t> missing(StreamId stream);
 
@@ -101,9 +106,7 @@ class RunCapture {
     std::vector<unsigned char> bytes;
   };
   std::vector<KeptChunk> kept_;  // by lane; the last one is for all else
-  bool knows_losses_ = false;
-  std::vector<LaneGap> gaps_;
-  std::vector<Losses> losses_;  // by lane
+  std::optional<LaneLosses> losses_;
 };
 
 }  // namespace tidemark

@@ -77,6 +77,19 @@ void region_fields(auto& v, Of<RunReport> auto& report) {
   TM_FIELDS(v, report, host_name, pid_namespace);
 }
 
+// Null: nothing was compared.
+template <class V>
+void result_fields(V& v, Of<RunReport> auto& report) {
+  if constexpr (!V::kReads)
+    if (!report.result_ok) return v.writes("result", nullptr);
+  bool passed = report.result_ok.value_or(false);
+  v.object("result", [&](auto& result) {
+    result("passed", passed);
+    result("text", report.result);
+    if constexpr (V::kReads) report.result_ok = passed;
+  });
+}
+
 void clock_fields(auto& v, Of<RunReport> auto& report) {
   std::uint64_t uncertainty_ns = 0;
   for (const auto& anchor : report.anchors)
@@ -103,14 +116,8 @@ static void fields(V& v, Of<RunReport> auto& report) {
     v.object("region", [&](auto& region) { region_fields(region, report); });
   v("exit_code", report.exit_code);
   ending_fields(v, report);
-  v.writes("warnings", report.warnings);
-  if (report.result_ok)
-    v.object("result", [&](auto& result) {
-      result.writes("passed", report.result_ok);
-      result.writes("text", report.result);
-    });
-  else
-    v.writes("result", nullptr);
+  v("warnings", report.warnings);
+  result_fields(v, report);
   TM_FIELDS(v, report, device_ns, host_ns, loss_known);
   if constexpr (!V::kReads)
     v.object("streams", [&](auto& streams) { put_lanes_by_stream(streams, report); });

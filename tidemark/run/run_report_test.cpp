@@ -31,6 +31,9 @@ RunReport full_report() {
                           .error_class = "hang",
                           .message = "task 42 never returned",
                           .hint = "look at hang.txt"};
+  report.warnings = {{.code = 0, .name = "BACKPRESSURE", .message = "held", .hint = "raise it"}};
+  report.result_ok = false;
+  report.result = "element 3 differs";
   report.device_ns = 123;
   report.host_ns = 456;
   report.loss_known = false;
@@ -85,6 +88,12 @@ TEST(RunReport, ComesBackFieldByField) {
   EXPECT_EQ(read->error->error_class, said.error->error_class);
   EXPECT_EQ(read->error->message, said.error->message);
   EXPECT_EQ(read->error->hint, said.error->hint);
+  ASSERT_EQ(read->warnings.size(), 1u);
+  EXPECT_EQ(read->warnings[0].name, said.warnings[0].name);
+  EXPECT_EQ(read->warnings[0].message, said.warnings[0].message);
+  EXPECT_EQ(read->warnings[0].hint, said.warnings[0].hint);
+  EXPECT_EQ(read->result_ok, said.result_ok);
+  EXPECT_EQ(read->result, said.result);
   EXPECT_EQ(read->device_ns, said.device_ns);
   EXPECT_EQ(read->host_ns, said.host_ns);
   EXPECT_EQ(read->loss_known, said.loss_known);
@@ -118,6 +127,14 @@ TEST(RunReport, LanesComeBackWithEveryCount) {
     EXPECT_EQ(found.counts.gap_lost, lane.counts.gap_lost);
   }
   EXPECT_FALSE(read->ledger_closes());
+}
+
+TEST(RunReport, WhatWasNotComparedIsNotAResult) {
+  RunReport said = full_report();
+  said.result_ok.reset();
+  const auto read = parse_run_report(to_json(said), "run.json");
+  ASSERT_TRUE(read);
+  EXPECT_FALSE(read->result_ok);
 }
 
 TEST(RunReport, AFinishedRunNamesNoRegionAndNoError) {

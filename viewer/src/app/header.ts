@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The line that is always there: what ran, how it ended, whether anything is missing, and what
+// recording cost.
+import * as shape from '../codec/shape';
+import { h, type Child } from '../ui/dom';
+import { count, duration, percent } from '../ui/units';
+import type { Run } from './run';
+
+export function header(run: Run, extra: { problem: string; runs: boolean }): HTMLElement[] {
+  const index = run.index;
+  const status = index.progress.live ? 'running' : shape.text(index.run.status, 'unknown');
+  const good = status === 'ok' || status === 'running';
+  const device = shape.number(index.run.device_ns) || run.ns(index.end - index.launch);
+  const parts: Child[] = [
+    extra.runs ? h('a', { class: 'home', href: '?', title: 'All runs of this server' }, 'Runs') : null,
+    h('strong', { class: 'title', title: index.title }, index.title),
+    h('span', { class: `status ${good ? 'good' : 'bad'}` }, status),
+    h('span', {}, duration(device)),
+    h('span', { class: 'spacer' }),
+    ledger(run),
+    recorder(run),
+  ];
+  const lines = [h('div', { class: 'line' }, ...parts)];
+  const progress = index.progress;
+  if (!progress.complete) {
+    const done = progress.records > 0
+      ? `${count(progress.recordsDone)} of ${count(progress.records)} records read`
+      : 'records are being read';
+    lines.push(h('div', { class: 'line quiet', role: 'status' },
+      progress.sketchOnly ? `From page headers alone: ${done}` : done));
+  }
+  if (extra.problem) lines.push(h('div', { class: 'line bad', role: 'alert' }, extra.problem));
+  return lines;
+}
+
+export function ledgerText(run: Run): { text: string; bad: boolean } {
+  const missing = run.index.missing;
+  const produced = shape.number(missing.produced);
+  const kept = shape.number(missing.delivered) + shape.number(missing.recovered);
+  const lost = shape.number(missing.dropped) + shape.number(missing.overwritten);
+  const open = produced - kept - lost;
+  if (run.index.run.loss_known === false) {
+    return { text: `${count(kept)} records, what is missing is not known`, bad: true };
+  }
+  if (produced === 0) return { text: 'no records', bad: false };
+  if (open !== 0) {
+    const closes = run.index.progress.live
+      ? `ledger open: ${count(produced)} produced, ${count(kept)} here`
+      : `ledger does not close: ${count(Math.abs(open))} of ${count(produced)} unaccounted`;
+    return { text: closes, bad: !run.index.progress.live };
+  }
+  if (lost > 0) return { text: `${count(lost)} of ${count(produced)} records lost`, bad: true };
+  return { text: `ledger closed: ${count(kept)} of ${count(produced)}`, bad: false };
+}
+
+function ledger(run: Run): HTMLElement {
+  const { text, bad } = ledgerText(run);
+  return h('span', { class: bad ? 'bad' : '' }, text);
+}
+
+function recorder(run: Run): HTMLElement | null {
+  const cost = shape.record(run.index.run.recorder);
+  const perRecord = shape.maybe(cost.ns_per_record);
+  const stall = shape.maybe(cost.device_stall_share);
+  if (perRecord === null && stall === null) return null;
+  const words = [
+    perRecord !== null && perRecord > 0 ? `${perRecord.toFixed(perRecord < 10 ? 2 : 0)} ns a record` : '',
+    stall !== null ? `producers waited ${percent(stall)}` : '',
+  ].filter((word) => word !== '');
+  return h('span', { class: 'quiet' }, `recorder ${words.join(', ')}`);
+}

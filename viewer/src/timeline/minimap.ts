@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole run at the top: how many cores were busy, what is shown below, and where something is
+// missing.
+import type { Run } from '../app/run';
+import { hex, mix, type Theme } from '../ui/palette';
+import { RowFiller } from './track_rows';
+import { xOf, type View } from './view';
+
+const kMostTracks = 512;
+const kAgainMs = 150;
+
+export class Minimap {
+  private readonly filler = new RowFiller();
+  private busy: Float64Array | null = null;
+  private lost: Uint8Array = new Uint8Array(0);
+  private units = 1;
+  private complete = false;
+  private made = 0;
+  title = '';
+
+  forget(): void {
+    this.complete = false;
+    this.made = 0;
+  }
+
+  get ready(): boolean {
+    return this.complete;
+  }
+
+  draw(context: CanvasRenderingContext2D, run: Run, view: View, theme: Theme, width: number,
+    height: number, scale: number, left: number): void {
+    const columns = Math.max(1, Math.floor(width - left));
+    this.gather(run, columns);
+    context.setTransform(scale, 0, 0, scale, 0, 0);
+    context.fillStyle = hex(theme.page);
+    context.fillRect(0, 0, width, height);
+    const busy = this.busy ?? new Float64Array(columns);
+    context.fillStyle = hex(mix(theme.page, [68, 119, 170], 0.7));
+    for (let x = 0; x < columns; x++) {
+      const tall = (busy[x] / this.units) * (height - 4);
+      if (tall > 0) context.fillRect(left + x, height - Math.max(1, tall), 1, Math.max(1, tall));
+    }
+    context.fillStyle = hex(theme.loss);
+    for (let x = 0; x < columns; x++) {
+      if (!this.lost[x]) continue;
+      for (let y = x % 4; y < height; y += 4) context.fillRect(left + x, y, 1, 2);
+    }
+    const whole = { begin: 0, end: run.index.end };
+    const x0 = left + Math.max(0, xOf(whole, columns, view.begin));
+    const x1 = left + Math.min(columns, xOf(whole, columns, view.end));
+    context.fillStyle = hex(theme.page);
+    context.globalAlpha = 0.55;
+    context.fillRect(left, 0, x0 - left, height);
+    context.fillRect(x1, 0, width - x1, height);
+    context.globalAlpha = 1;
+    context.strokeStyle = theme.accent;
+    context.lineWidth = 1.5;
+    context.strokeRect(x0 + 0.5, 1, Math.max(3, x1 - x0 - 1), height - 2);
+  }
+
+  // The busy shares of all cores, added up; again while tiles are still coming.
+  private gather(run: Run, columns: number): void {
+    const fits = this.busy?.length === columns;
+    if (fits && this.complete) return;
+    if (fits && performance.now() - this.made < kAgainMs) return;
+    const tracks = run.index.tracks;
+    const kind = ['core', 'lane', 'scheduler'].find((k) => tracks.some((one) => one.kind === k));
+    const units = tracks.filter((one) => one.kind === kind && one.values === 'spans');
+    const losses = tracks.filter((one) => one.kind === 'loss' && one.count > 0);
+    const counted = units.slice(0, kMostTracks);
+    this.units = Math.max(1, counted.length);
+    this.title = counted.length < units.length
+      ? `busy ${kind}s (the first ${counted.length} of ${units.length})` : `busy ${kind ?? 'unit'}s`;
+    const busy = new Float64Array(columns);
+    const lost = new Uint8Array(columns);
+    const whole = { begin: 0, end: run.index.end };
+    let complete = true;
+    for (const track of [...counted, ...losses.slice(0, kMostTracks)]) {
+      this.filler.beginFrame();
+      const filled = this.filler.fill(run.tiles, track, whole, columns);
+      complete &&= filled.complete;
+      const row = filled.rows[0];
+      for (let x = 0; x < columns; x++) {
+        if (track.kind === 'loss') lost[x] |= row.name[x] >= 0 ? 1 : 0;
+        else busy[x] += row.share[x];
+      }
+    }
+    this.busy = busy;
+    this.lost = lost;
+    this.complete = complete;
+    this.made = performance.now();
+  }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills the pixel rows of a track from whatever tiles are there, and asks for those that are not.
+// Until they come, buckets of coarser levels are drawn in their place.
+import type { Spans } from '../codec/blobs';
+import { bucketWidth, type Track } from '../codec/index_file';
+import type { TileStore } from '../tiles/tile_store';
+import { kBucketsPerTile, planTiles, type Piece } from './levels';
+import { addBuckets, addSketch, addSpans, NameSums, PixelRow } from './pixel_row';
+import type { View } from './view';
+
+export const kSpansPerLeaf = 4096;
+
+export interface FilledRows {
+  rows: PixelRow[];
+  level: number; // 0: leaves, -1: from page headers, -2: nothing is there yet
+  complete: boolean;
+}
+
+// Rows are kept and used again: a frame makes no garbage.
+export class RowFiller {
+  private readonly pool: PixelRow[] = [];
+  private used = 0;
+  private readonly sums: NameSums[] = [];
+  private readonly covered = new Float64Array(16);
+
+  beginFrame(): void {
+    this.used = 0;
+  }
+
+  fill(store: TileStore, track: Track, view: View, width: number): FilledRows {
+    const rows = this.take(track.rows, width);
+    const directory = store.directory(track);
+    if (directory === undefined) return { rows, level: -2, complete: false };
+    if (directory === null) return this.fromSketch(store, track, view, rows);
+    const plan = planTiles(directory, store.index, view, width);
+    this.covered.fill(-1);
+    let complete = true;
+    for (const piece of plan.pieces) {
+      const there = piece.tile < 0 ? this.fillLeaves(store, track, piece, view, rows)
+        : this.fillBuckets(store, track, plan.level, piece, view, rows);
+      complete &&= there;
+    }
+    return { rows, level: plan.level, complete };
+  }
+
+  private take(count: number, width: number): PixelRow[] {
+    const rows: PixelRow[] = [];
+    for (let i = 0; i < count; i++) {
+      let row = this.pool[this.used];
+      if (!row || row.width !== width) this.pool[this.used] = row = new PixelRow(width);
+      else row.clear();
+      this.used++;
+      rows.push(row);
+      (this.sums[i] ??= new NameSums()).begin();
+    }
+    return rows;
+  }
+
+  private fromSketch(store: TileStore, track: Track, view: View, rows: PixelRow[]): FilledRows {
+    if (!store.index.progress.sketchOnly) return { rows, level: 0, complete: true };
+    const sketch = store.sketch(track);
+    if (sketch) addSketch(rows[0], view, sketch);
+    return { rows, level: -1, complete: sketch !== undefined };
+  }
+
+  private fillLeaves(
+    store: TileStore, track: Track, piece: Piece, view: View, rows: PixelRow[],
+  ): boolean {
+    const leaves = piece.leaves.map((leaf) => store.leaf(track, leaf));
+    if (leaves.includes(undefined) && this.fallBack(store, track, 0, view, rows, piece)) {
+      return false;
+    }
+    leaves.forEach((spans, i) => {
+      if (spans?.kind !== 'spans') return;
+      addSpans(rows, this.sums, this.covered, view, spans, piece.leaves[i] * kSpansPerLeaf, piece);
+    });
+    return !leaves.includes(undefined);
+  }
+
+  private fillBuckets(
+    store: TileStore, track: Track, level: number, piece: Piece, view: View, rows: PixelRow[],
+  ): boolean {
+    const buckets = store.buckets(track, level, piece.tile);
+    if (buckets === undefined) this.fallBack(store, track, level, view, rows, piece);
+    if (buckets?.kind === 'buckets') {
+      addBuckets(rows[0], this.sums[0], view, buckets, bucketWidth(store.index, level), piece);
+    }
+    return buckets !== undefined;
+  }
+
+  // What coarser buckets know of a range whose tile is on its way. False: they know nothing.
+  private fallBack(
+    store: TileStore, track: Track, level: number, view: View, rows: PixelRow[],
+    range: { begin: number; end: number },
+  ): boolean {
+    const part = { begin: Math.max(view.begin, range.begin), end: Math.min(view.end, range.end) };
+    if (part.begin >= part.end) return false;
+    for (let coarser = level + 1; coarser <= store.index.levelCount; coarser++) {
+      const ticks = bucketWidth(store.index, coarser);
+      let found = false;
+      for (let tile = Math.max(0, Math.floor(part.begin / ticks / kBucketsPerTile));
+        tile * ticks * kBucketsPerTile < part.end; tile++) {
+        const blob = store.have(`t/${track.id}/${coarser}/${tile}`);
+        if (blob?.kind !== 'buckets') continue;
+        found = true;
+        addBuckets(rows[0], this.sums[0], view, blob, ticks, part);
+      }
+      if (found) return true;
+    }
+    return false;
+  }
+}
+
+// The span of a leaf by its number in the track, where the leaf is at hand.
+export function spanAt(
+  store: TileStore, track: Track, span: number,
+): { spans: Spans; at: number } | null {
+  const blob = store.have(`t/${track.id}/0/${Math.floor(span / kSpansPerLeaf)}`);
+  const at = span % kSpansPerLeaf;
+  return blob?.kind === 'spans' && at < blob.count ? { spans: blob, at } : null;
+}
