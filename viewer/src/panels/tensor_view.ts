@@ -8,7 +8,7 @@ import { bytes, count, short } from '../ui/units';
 import { histogram, rangeOf, shade, type Range, type Slice } from './elements';
 import { section } from './section';
 
-const kMapSide = 320;
+const kMapSide = 300;
 const kBins = 48;
 const kMostColumns = 10;
 
@@ -33,7 +33,7 @@ export function statistics(row: TensorRow): HTMLElement {
       ['zeros', count(stats.zero)], ['NaN', count(stats.nan), stats.nan > 0],
       ['infinite', count(stats.inf), stats.inf > 0], ['hash', stats.hash]);
   }
-  return h('dl', { class: 'facts' }, ...facts.filter(([, value]) => value !== '')
+  return h('dl', { class: 'facts two' }, ...facts.filter(([, value]) => value !== '')
     .flatMap(([name, value, bad]) => [h('dt', {}, name), h('dd', { class: bad ? 'bad' : '' }, value)]));
 }
 
@@ -122,7 +122,7 @@ export function valuesTable(slice: Slice): HTMLElement {
     columns: [
       { title: '', width: '4rem', number: true, value: (row) => row },
       ...Array.from({ length: columns }, (_, j) => ({
-        title: String(j), width: '5.4rem', number: true,
+        title: String(j), width: '5.6rem', number: true,
         value: (row: number) => value(row, j), text: (row: number) => short(value(row, j)),
       })),
     ],

@@ -69,11 +69,11 @@ export class TensorsPanel implements Panel {
       { title: 'Type', width: '3.8rem', value: (row) => row.dtype },
       { title: 'Shape', width: '5rem',
         value: (row) => (row.kind === 'scalar' ? `= ${row.value}` : row.shape.join(' × ')) },
-      statistic('Least', 'min'), statistic('Most', 'max'), statistic('Mean', 'mean'),
       { title: 'NaN', width: '2.6rem', number: true, value: (row) => row.stats?.nan ?? null,
         text: (row) => (row.stats ? count(row.stats.nan) : '') },
       { title: 'Inf', width: '2.4rem', number: true, value: (row) => row.stats?.inf ?? null,
         text: (row) => (row.stats ? count(row.stats.inf) : '') },
+      statistic('Least', 'min'), statistic('Most', 'max'), statistic('Mean', 'mean'),
     ];
   }
 
@@ -160,6 +160,7 @@ export class TensorsPanel implements Panel {
       this.showSelected();
       return;
     }
+    this.root.classList.add('wide');
     refill(this.detail, h('p', { class: 'nothing' }, task
       ? 'No argument of the selected task was recorded.' : 'Choose an argument.'),
     this.app.run.index.payloadNote
@@ -177,13 +178,15 @@ export class TensorsPanel implements Panel {
       .map((one) => this.part(one)));
     if (this.shown !== key) return;
     const run = this.app.run;
+    this.root.classList.remove('wide');
     refill(this.detail,
       h('h2', {}, `${row.text} ${row.kernel}, argument ${row.arg}`),
       h('p', { class: 'quiet' }, [row.time === null ? ''
         : `dumped ${duration(run.ns(row.time - run.index.launch), 5)} after launch`,
       row.core === null ? '' : `core ${row.core}`].filter((w) => w).join(', ')),
-      statistics(row), placeInBuffer(row), this.sameBuffer(row),
-      row.kind === 'scalar' ? null : section('Values', this.pickers(row), sideBySide(parts)));
+      statistics(row),
+      row.kind === 'scalar' ? null : section('Values', this.pickers(row), sideBySide(parts)),
+      placeInBuffer(row), this.sameBuffer(row));
   }
 
   private sameBuffer(row: TensorRow): Child {

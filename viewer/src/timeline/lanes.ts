@@ -17,7 +17,7 @@ export interface Layout {
 }
 
 const kLeastRow = 8;
-const kMostRow = 22;
+const kMostRow = 26;
 
 export function layOut(index: Index, room: number): Layout {
   const lanes: Lane[] = [];

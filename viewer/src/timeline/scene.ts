@@ -127,7 +127,7 @@ export class Scene {
       const gap = Math.max(1, Math.round(scale));
       const height = Math.max(1, bottom - top - gap);
       const { filled } = one;
-      if (filled) rectangles += this.drawTrack(target, one, filled, top, height, theme);
+      if (filled) rectangles += this.drawTrack(target, one, filled, top, height, input);
       if (one.area) drawArea(target, one.area, top, height, theme);
       for (const { row } of one.losses) {
         drawLoss(row, top, height, target, (name) => lossColor(input, name));
@@ -139,14 +139,19 @@ export class Scene {
 
   private drawTrack(
     target: SpanTarget, one: DrawnLane, filled: FilledRows, top: number, height: number,
-    theme: Theme,
+    input: SceneInput,
   ): number {
+    const theme = input.theme;
     if (filled.level === -1) {
       drawSketch(target, filled.rows[0], top, height, theme);
       return filled.rows[0].width;
     }
     if (one.lane.track.kind === 'loss') {
       drawLoss(filled.rows[0], top, height, target, () => theme.loss);
+      return 0;
+    }
+    if (one.lane.track.kind === 'marks') {
+      drawMarks(target, filled.rows[0], top, height, input);
       return 0;
     }
     let rectangles = 0;
