@@ -10,7 +10,7 @@ namespace {
 constexpr auto kBefore = DumpStage::kBeforeDispatch;
 constexpr auto kAfter = DumpStage::kAfterCompletion;
 
-struct Argument {
+struct DumpedArgument {
   std::uint64_t task;
   DumpStage stage;
   std::uint64_t time;
@@ -18,9 +18,9 @@ struct Argument {
   DumpKind kind = DumpKind::kTensor;
 };
 
-DumpIndex index_of(const std::vector<Argument>& arguments) {
+DumpIndex index_of(const std::vector<DumpedArgument>& arguments) {
   DumpIndex index;
-  for (const Argument& argument : arguments) {
+  for (const DumpedArgument& argument : arguments) {
     DumpEntry entry;
     entry.header.task_id = argument.task;
     entry.header.stage = argument.stage;
