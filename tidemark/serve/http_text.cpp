@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <fmt/core.h>
+
 namespace tidemark {
 namespace {
 

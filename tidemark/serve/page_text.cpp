@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/serve/page_text.h"
 
-#include <array>
 #include <charconv>
 
 #include <fmt/format.h>

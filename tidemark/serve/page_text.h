@@ -4,6 +4,7 @@
 // must know, and the data.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
