@@ -187,10 +187,11 @@ class FindingList {
       text += fmt::format("; {} tasks wrote one in all", with_commas(nan.tasks_wrote));
     add(severity_of(nan), text, nan.link);
   }
-  // What was there before anybody wrote and is gone in the end harms nobody.
-  static Severity severity_of(const NanFact& nan) {
+  // What was there before anybody wrote, or was only handed on, may be as the program wants it.
+  [[nodiscard]] Severity severity_of(const NanFact& nan) const {
     if (nan.made) return nan.is_nan ? Severity::kBad : Severity::kWarn;
-    return nan.is_nan && nan.tasks_wrote > 0 ? Severity::kWarn : Severity::kNote;
+    const bool harms = nan.is_nan && nan.tasks_wrote > 0 && facts_.status != RunStatus::kOk;
+    return harms ? Severity::kWarn : Severity::kNote;
   }
   static std::string clean_text(const std::vector<std::uint32_t>& inputs) {
     if (inputs.empty()) return "; it read no tensor, or none was dumped";
