@@ -2,11 +2,12 @@
 // View arithmetic, the choice of tiles, and the drawing list against a naive computation.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { decodeDirectory } from '../src/codec/blobs';
 import { readIndex, type Index } from '../src/codec/index_file';
 import { fillArea } from '../src/timeline/area_row';
 import { axisTicks } from '../src/timeline/axis';
 import { layOut, laneAt } from '../src/timeline/lanes';
-import { levelFor, planTiles } from '../src/timeline/levels';
+import { leavesIn, levelFor, planTiles } from '../src/timeline/levels';
 import { pixelRange, type PixelRow } from '../src/timeline/pixel_row';
 import { drawRow } from '../src/timeline/span_target';
 import { RowFiller } from '../src/timeline/track_rows';
@@ -20,6 +21,7 @@ import {
   type Blobs,
   type SampleRow,
   type SpanRow,
+  encodeDirectory,
 } from './encode';
 import { MemorySource, settled } from './memory_source';
 
@@ -154,6 +156,28 @@ test('Level.IsTheCoarsestThatIsNoWiderThanAPixel', () => {
   assert.equal(levelFor(levels, 4095), 1);
   assert.equal(levelFor(levels, 4096), 2);
   assert.equal(levelFor(levels, 1e15), 5);
+});
+
+test('Leaves.AreThoseThatReachIntoTheRange', () => {
+  const directory = decodeDirectory(
+    'd',
+    encodeDirectory(
+      [
+        { first: 0, end: 1000, count: 9 },
+        { first: 500, end: 90000, count: 9 },
+        { first: 2000, end: 3000, count: 9 },
+        { first: 2900, end: 3200, count: 9 },
+      ],
+      [],
+    ),
+    0,
+  );
+  assert.deepEqual(leavesIn(directory, 1000, 1001, 9), [0, 1]);
+  assert.deepEqual(leavesIn(directory, 1001, 2000, 9), [1]);
+  assert.deepEqual(leavesIn(directory, 3000, 3100, 9), [1, 2, 3]);
+  assert.deepEqual(leavesIn(directory, 3001, 9e9, 9), [1, 3]);
+  assert.deepEqual(leavesIn(directory, 90001, 9e9, 9), []);
+  assert.deepEqual(leavesIn(directory, 0, 9e9, 1), [0, 1]);
 });
 
 test('Plan.AsksForFewTilesAtEveryZoom', async () => {

@@ -97,33 +97,24 @@ export class GraphPanel implements Panel {
     const first = (await run.graph.page(0))?.keys().next();
     const task = first && !first.done ? first.value : '';
     if (asked !== this.asked) return;
+    const path = criticalPath(this.app, shape.record(overview), (row) =>
+      this.app.selectTask(shape.text(row.task)),
+    );
+    const where = path ? 'of the critical path below, ' : '';
     refill(
       this.picture_,
-      h(
-        'div',
-        { class: 'nothing' },
-        h('p', {}, `${count(shape.number(about.tasks, run.index.tasks))} tasks were recorded.`),
-        h(
-          'p',
-          {},
-          'Choose one: of the critical path beside, in the timeline, or with / and its name.',
-        ),
-        task
-          ? h(
-              'p',
-              {},
-              link(`The first: ${taskText(task)}`, () => this.app.selectTask(task)),
-            )
-          : null,
-      ),
+      h('p', {}, `${count(shape.number(about.tasks, run.index.tasks))} tasks were recorded.`),
+      h('p', {}, `Choose one: ${where}in the timeline, or with / and its name.`),
+      task
+        ? h(
+            'p',
+            {},
+            link(`The first: ${taskText(task)}`, () => this.app.selectTask(task)),
+          )
+        : null,
+      path,
     );
-    refill(
-      this.side,
-      ...this.incomplete(about),
-      criticalPath(this.app, shape.record(overview), (row) =>
-        this.app.selectTask(shape.text(row.task)),
-      ),
-    );
+    refill(this.side, ...this.incomplete(about));
   }
 
   private incomplete(about: Json): HTMLElement[] {

@@ -120,14 +120,14 @@ export class ScopesPanel implements Panel {
         },
         {
           title: 'Peak',
-          width: '4.2rem',
+          width: '5.2rem',
           number: true,
           value: (row) => shape.number(row.peak),
           text: (row) => of(row, 'peak'),
         },
         {
           title: 'Capacity',
-          width: '4.2rem',
+          width: '5.2rem',
           number: true,
           value: (row) => shape.number(row.capacity),
           text: (row) => of(row, 'capacity'),

@@ -5,6 +5,7 @@ import { nsOf } from './axis';
 import { kAxis, kGutter, type SceneInput } from './scene';
 import type { Lane } from './lanes';
 import type { Painter } from '../ui/painter';
+import { hex } from '../ui/palette';
 import { duration } from '../ui/units';
 import { xOf, type View } from './view';
 
@@ -70,7 +71,10 @@ function drawStuck(painter: Painter, input: SceneInput, stuck: Stuck): void {
   // In front of the bar where the bar has no room for the words.
   const words = stuck.text.length * 6.4;
   const inside = input.width - x0 > words + 12;
-  painter.text(inside ? x0 + 6 : x0 - 6, y + lane.height / 2 + 4, stuck.text, {
+  const from = inside ? x0 + 6 : x0 - 6;
+  if (!inside)
+    painter.rect(from - words, y + 1, words + 2, lane.height - 3, hex(input.theme.page), 0.85);
+  painter.text(from, y + lane.height / 2 + 4, stuck.text, {
     color: input.theme.bad,
     bold: true,
     align: inside ? 'left' : 'right',
