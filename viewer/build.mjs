@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles the page into dist/: viewer.js, viewer.css, page.html (the template) and hashes.json (what
-// a single file's content security policy names). The C++ build takes these files as they are.
+// Bundles the page into dist/: viewer.js, viewer.css, page.html (the template) and hashes.json
+// (what a single file's content security policy names). The C++ build takes these files as they
+// are.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -30,7 +31,10 @@ await build({
   logLevel: 'warning',
 });
 const hashes = {};
-for (const [name, forbidden] of [['viewer.js', '</script'], ['viewer.css', '</style']]) {
+for (const [name, forbidden] of [
+  ['viewer.js', '</script'],
+  ['viewer.css', '</style'],
+]) {
   const path = join(dist, name);
   const text = readFileSync(path, 'utf8').trimEnd();
   if (text.toLowerCase().includes(forbidden)) throw new Error(`${name} has ${forbidden} in it`);
@@ -39,4 +43,8 @@ for (const [name, forbidden] of [['viewer.js', '</script'], ['viewer.css', '</st
 }
 writeFileSync(join(dist, 'hashes.json'), `${JSON.stringify(hashes, null, 2)}\n`);
 writeFileSync(join(dist, 'page.html'), readFileSync(join(here, 'src/page.html')));
-console.log(Object.entries(hashes).map(([name, hash]) => `${name} ${hash}`).join('\n'));
+console.log(
+  Object.entries(hashes)
+    .map(([name, hash]) => `${name} ${hash}`)
+    .join('\n'),
+);

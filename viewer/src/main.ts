@@ -14,8 +14,11 @@ const kAgainMs = 700;
 async function start(): Promise<void> {
   const page = document.getElementById('page') ?? document.body;
   const setup = readSetup(document.getElementById('setup')?.textContent ?? '', location.search);
-  const say = (text: string, bad = false): void => refill(page,
-    h('div', { class: bad ? 'opening bad' : 'opening', role: bad ? 'alert' : 'status' }, text));
+  const say = (text: string, bad = false): void =>
+    refill(
+      page,
+      h('div', { class: bad ? 'opening bad' : 'opening', role: bad ? 'alert' : 'status' }, text),
+    );
   try {
     if (setup.runs && !setup.run) {
       await runList(page, setup.runs);

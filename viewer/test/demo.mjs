@@ -14,8 +14,10 @@ const out = join(here, 'out');
 const first = { prefix: '', blobs: demoSet() };
 const second = { prefix: 'other/', blobs: demoSet({ nan: false, slower: 1.1, lossy: false }) };
 writeFileSync(join(out, 'demo.html'), singleFile(dist, [first, second]));
-writeFileSync(join(out, 'hang.html'),
-  singleFile(dist, [{ prefix: '', blobs: demoSet({ hang: true, tasks: 900 }) }]));
+writeFileSync(
+  join(out, 'hang.html'),
+  singleFile(dist, [{ prefix: '', blobs: demoSet({ hang: true, tasks: 900 }) }]),
+);
 site(dist, join(out, 'site'), [first, second]);
 if (process.argv.includes('--large')) {
   const blobs = demoSet({ cores: 58, tasks: 250000 });

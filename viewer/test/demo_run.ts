@@ -14,7 +14,13 @@ export interface DemoOptions {
 }
 
 export const kDemo: DemoOptions = {
-  seed: 7, cores: 12, tasks: 6000, lossy: true, nan: true, hang: false, slower: 1,
+  seed: 7,
+  cores: 12,
+  tasks: 6000,
+  lossy: true,
+  nan: true,
+  hang: false,
+  slower: 1,
 };
 
 export interface DemoTask {
@@ -48,11 +54,40 @@ export interface DemoRun {
   path: DemoTask[];
 }
 
-export const kNames = ['qk', 'sf', 'pv', 'up', 'submit', 'wait', 'dispatch', 'complete', 'poll',
-  'paged_attention.h:61', 'paged_attention.h:83', 'no free page', 'overwritten', 'recorder stall',
-  'block done'];
-export const kNameKinds = ['kernel', 'kernel', 'kernel', 'kernel', 'phase', 'phase', 'phase',
-  'phase', 'phase', 'site', 'site', 'reason', 'reason', 'reason', 'mark'];
+export const kNames = [
+  'qk',
+  'sf',
+  'pv',
+  'up',
+  'submit',
+  'wait',
+  'dispatch',
+  'complete',
+  'poll',
+  'paged_attention.h:61',
+  'paged_attention.h:83',
+  'no free page',
+  'overwritten',
+  'recorder stall',
+  'block done',
+];
+export const kNameKinds = [
+  'kernel',
+  'kernel',
+  'kernel',
+  'kernel',
+  'phase',
+  'phase',
+  'phase',
+  'phase',
+  'phase',
+  'site',
+  'site',
+  'reason',
+  'reason',
+  'reason',
+  'mark',
+];
 
 export function random(seed: number): () => number {
   let state = seed >>> 0 || 1;
@@ -83,15 +118,28 @@ export function demoRun(options: DemoOptions): DemoRun {
     const half = Math.max(1, options.cores / 2);
     const low = kernel % 2 === 0 ? 0 : half;
     let core = low;
-    for (let i = low; i < Math.min(options.cores, low + half); i++) if (free[i] < free[core]) core = i;
+    for (let i = low; i < Math.min(options.cores, low + half); i++)
+      if (free[i] < free[core]) core = i;
     core = Math.min(options.cores - 1, Math.floor(core));
     const start = Math.max(ready + 1500, free[core] + 400);
     const slow = number === Math.floor(options.tasks * 0.62) ? 9 : 1;
     const length = Math.floor(kMeans[kernel] * options.slower * slow * (0.85 + 0.4 * next()));
     const end = start + length;
     free[core] = end;
-    const task: DemoTask = { number, id: (1n << 32n) | BigInt(number), kernel, core, submit, ready,
-      start, end, complete: end + 1200, pred, succ: [], critical: false };
+    const task: DemoTask = {
+      number,
+      id: (1n << 32n) | BigInt(number),
+      kernel,
+      core,
+      submit,
+      ready,
+      start,
+      end,
+      complete: end + 1200,
+      pred,
+      succ: [],
+      critical: false,
+    };
     for (const one of pred) tasks[one].succ.push(number);
     tasks.push(task);
   }
@@ -109,7 +157,8 @@ function pathOf(tasks: DemoTask[]): DemoTask[] {
     const late: DemoTask[] = at.pred.map((one) => tasks[one]);
     const own: DemoTask = at;
     const before = lastBefore(tasks, own);
-    at = late.find((task) => task.complete >= own.ready) ??
+    at =
+      late.find((task) => task.complete >= own.ready) ??
       (before && before.end > own.ready ? before : late[0]);
   }
   return path;
@@ -122,35 +171,67 @@ function lastBefore(tasks: DemoTask[], own: DemoTask): DemoTask | undefined {
   return undefined;
 }
 
-function tracksOf(options: DemoOptions, tasks: DemoTask[], launch: number, end: number,
-  next: () => number): Omit<DemoRun, 'options' | 'tasks' | 'end' | 'launch' | 'path'> {
+function tracksOf(
+  options: DemoOptions,
+  tasks: DemoTask[],
+  launch: number,
+  end: number,
+  next: () => number,
+): Omit<DemoRun, 'options' | 'tasks' | 'end' | 'launch' | 'path'> {
   const bad = options.nan ? Math.floor(options.tasks / 3) : -1;
   const cores: SpanRow[][] = Array.from({ length: options.cores }, () => []);
   for (const task of tasks) {
-    cores[task.core].push({ begin: task.start, length: task.end - task.start, name: task.kernel,
-      task: task.id, flags: task.number === bad ? 1 : 0 });
+    cores[task.core].push({
+      begin: task.start,
+      length: task.end - task.start,
+      name: task.kernel,
+      task: task.id,
+      flags: task.number === bad ? 1 : 0,
+    });
   }
-  const orchestrator = tasks.map((task): SpanRow => ({ begin: task.submit, length: 2600, name: 4,
-    task: task.id }));
+  const orchestrator = tasks.map(
+    (task): SpanRow => ({ begin: task.submit, length: 2600, name: 4, task: task.id }),
+  );
   const scheduler = tasks.flatMap((task): SpanRow[] => [
     { begin: task.ready, length: 700, name: 6, aux: 1 },
-    { begin: task.end + 300, length: 800, name: 7, aux: 1 }]);
-  const scopes: SpanRow[] = [{ begin: launch + 4000, length: end - launch - 6000, name: 9, row: 0 }];
+    { begin: task.end + 300, length: 800, name: 7, aux: 1 },
+  ]);
+  const scopes: SpanRow[] = [
+    { begin: launch + 4000, length: end - launch - 6000, name: 9, row: 0 },
+  ];
   for (let i = 0; i + 64 <= tasks.length; i += 64) {
     const last = tasks[i + 63];
-    scopes.push({ begin: tasks[i].submit - 500, length: last.submit - tasks[i].submit + 3500,
-      name: 10, row: 1 });
+    scopes.push({
+      begin: tasks[i].submit - 500,
+      length: last.submit - tasks[i].submit + 3500,
+      name: 10,
+      row: 1,
+    });
   }
-  const events = tasks.flatMap((task) => [{ time: task.submit, by: 1 }, { time: task.complete, by: -1 }])
+  const events = tasks
+    .flatMap((task) => [
+      { time: task.submit, by: 1 },
+      { time: task.complete, by: -1 },
+    ])
     .sort((a, b) => a.time - b.time);
   let live = 0;
   const window = events.map(({ time, by }) => ({ time, value: (live += by) }));
   const heap = window.map(({ time, value }) => ({ time, value: value * 65536 + 4096 }));
-  const losses: SpanRow[] = options.lossy ? [
-    { begin: Math.floor(end * 0.31), length: Math.floor(end * 0.011), name: 11, aux: 37 },
-    { begin: Math.floor(end * 0.705), length: Math.floor(end * 0.0004), name: 12, aux: 4 },
-    { begin: Math.floor(end * 0.5), length: Math.floor(end * 0.003), name: 13, aux: 0 }] : [];
-  const marks = Array.from({ length: 24 }, (): SpanRow => ({ begin: Math.floor(next() * end),
-    length: 0, name: 14, aux: Math.floor(next() * 50) * 2 }));
+  const losses: SpanRow[] = options.lossy
+    ? [
+        { begin: Math.floor(end * 0.31), length: Math.floor(end * 0.011), name: 11, aux: 37 },
+        { begin: Math.floor(end * 0.705), length: Math.floor(end * 0.0004), name: 12, aux: 4 },
+        { begin: Math.floor(end * 0.5), length: Math.floor(end * 0.003), name: 13, aux: 0 },
+      ]
+    : [];
+  const marks = Array.from(
+    { length: 24 },
+    (): SpanRow => ({
+      begin: Math.floor(next() * end),
+      length: 0,
+      name: 14,
+      aux: Math.floor(next() * 50) * 2,
+    }),
+  );
   return { cores, orchestrator, scheduler, scopes, window, heap, losses, marks };
 }

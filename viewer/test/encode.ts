@@ -28,7 +28,7 @@ export function varints(values: number[]): Buffer {
   const bytes: number[] = [];
   for (let value of values) {
     while (value >= 128) {
-      bytes.push((value % 128) | 128);
+      bytes.push(value % 128 | 128);
       value = Math.floor(value / 128);
     }
     bytes.push(value);
@@ -63,7 +63,12 @@ export function encodeSpans(spans: SpanRow[]): Buffer {
   const high = spans.map((span) => Number((span.task ?? none) >> 32n));
   return Buffer.concat([
     header(1, spans.length, base),
-    column(deltas(spans.map((span) => span.begin), base)),
+    column(
+      deltas(
+        spans.map((span) => span.begin),
+        base,
+      ),
+    ),
     column(spans.map((span) => span.length)),
     column(spans.map((span) => span.name)),
     column(deltas(low).map(zigzag)),
@@ -115,8 +120,9 @@ export function bucketsOf(spans: SpanRow[], width: number): BucketRow[] {
     covered = Math.max(covered, end);
   }
   for (const one of buckets.values()) {
-    const best = [...one.names].sort((a, b) =>
-      b[1][0] - a[1][0] || b[1][1] - a[1][1] || a[0] - b[0])[0];
+    const best = [...one.names].sort(
+      (a, b) => b[1][0] - a[1][0] || b[1][1] - a[1][1] || a[0] - b[0],
+    )[0];
     one.name = best[0];
   }
   return [...buckets.values()].sort((a, b) => a.bucket - b.bucket);
@@ -126,7 +132,12 @@ export function encodeBuckets(rows: BucketRow[]): Buffer {
   const base = rows[0]?.bucket ?? 0;
   return Buffer.concat([
     header(2, rows.length, base),
-    column(deltas(rows.map((row) => row.bucket), base)),
+    column(
+      deltas(
+        rows.map((row) => row.bucket),
+        base,
+      ),
+    ),
     column(rows.map((row) => row.count)),
     column(rows.map((row) => row.busy)),
     column(rows.map((row) => row.longest)),
@@ -139,7 +150,12 @@ export function encodeSamples(rows: SampleRow[]): Buffer {
   const base = rows[0]?.time ?? 0;
   return Buffer.concat([
     header(3, rows.length, base),
-    column(deltas(rows.map((row) => row.time), base)),
+    column(
+      deltas(
+        rows.map((row) => row.time),
+        base,
+      ),
+    ),
     column(deltas(rows.map((row) => row.value)).map(zigzag)),
   ]);
 }
@@ -171,7 +187,12 @@ function encodeSampleTile(rows: SampleBucket[]): Buffer {
   const base = rows[0]?.bucket ?? 0;
   return Buffer.concat([
     header(4, rows.length, base),
-    column(deltas(rows.map((row) => row.bucket), base)),
+    column(
+      deltas(
+        rows.map((row) => row.bucket),
+        base,
+      ),
+    ),
     column(rows.map((row) => row.count)),
     column(rows.map((row) => zigzag(row.min))),
     column(rows.map((row) => zigzag(row.max - row.min))),
@@ -180,7 +201,8 @@ function encodeSampleTile(rows: SampleBucket[]): Buffer {
 }
 
 export function encodeDirectory(
-  leaves: { first: number; end: number; count: number }[], levels: number[][],
+  leaves: { first: number; end: number; count: number }[],
+  levels: number[][],
 ): Buffer {
   return Buffer.concat([
     header(5, leaves.length, 0),
@@ -209,7 +231,10 @@ export function packJson(blobs: Blobs, name: string, value: unknown): void {
 
 // All tiles of a track of spans. Spans are sorted here.
 export function packSpanTrack(
-  blobs: Blobs, track: number, spans: SpanRow[], levelCount: number,
+  blobs: Blobs,
+  track: number,
+  spans: SpanRow[],
+  levelCount: number,
 ): void {
   spans.sort((a, b) => a.begin - b.begin || b.length - a.length);
   const leaves = [];
@@ -219,15 +244,24 @@ export function packSpanTrack(
     const end = leaf.reduce((most, span) => Math.max(most, span.begin + span.length), 0);
     leaves.push({ first: leaf[0].begin, end, count: leaf.length });
   }
-  const levels = packLevels(blobs, track, levelCount, (level) => {
-    const rows = bucketsOf(spans, 2 ** (kShift + 2 * (level - 1)));
-    return rows.map((row) => ({ bucket: row.bucket, count: row.count, row }));
-  }, (rows) => encodeBuckets(rows.map((one) => one.row)));
+  const levels = packLevels(
+    blobs,
+    track,
+    levelCount,
+    (level) => {
+      const rows = bucketsOf(spans, 2 ** (kShift + 2 * (level - 1)));
+      return rows.map((row) => ({ bucket: row.bucket, count: row.count, row }));
+    },
+    (rows) => encodeBuckets(rows.map((one) => one.row)),
+  );
   pack(blobs, `dir/${track}`, encodeDirectory(leaves, levels));
 }
 
 export function packSampleTrack(
-  blobs: Blobs, track: number, samples: SampleRow[], levelCount: number,
+  blobs: Blobs,
+  track: number,
+  samples: SampleRow[],
+  levelCount: number,
 ): void {
   samples.sort((a, b) => a.time - b.time);
   const leaves = [];
@@ -236,15 +270,23 @@ export function packSampleTrack(
     pack(blobs, `t/${track}/0/${i}`, encodeSamples(leaf));
     leaves.push({ first: leaf[0].time, end: leaf[leaf.length - 1].time, count: leaf.length });
   }
-  const levels = packLevels(blobs, track, levelCount, (level) => {
-    const rows = sampleBuckets(samples, 2 ** (kShift + 2 * (level - 1)));
-    return rows.map((row) => ({ bucket: row.bucket, count: row.count, row }));
-  }, (rows) => encodeSampleTile(rows.map((one) => one.row)));
+  const levels = packLevels(
+    blobs,
+    track,
+    levelCount,
+    (level) => {
+      const rows = sampleBuckets(samples, 2 ** (kShift + 2 * (level - 1)));
+      return rows.map((row) => ({ bucket: row.bucket, count: row.count, row }));
+    },
+    (rows) => encodeSampleTile(rows.map((one) => one.row)),
+  );
   pack(blobs, `dir/${track}`, encodeDirectory(leaves, levels));
 }
 
 function packLevels<Row>(
-  blobs: Blobs, track: number, levelCount: number,
+  blobs: Blobs,
+  track: number,
+  levelCount: number,
   make: (level: number) => { bucket: number; count: number; row: Row }[],
   encode: (rows: { row: Row }[]) => Buffer,
 ): number[][] {

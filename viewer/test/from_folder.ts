@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a single file of the tile sets in folders (as `tidemark report --tiles` writes them), with the
-// page as it is built now. Usage: node test/from_folder.mjs OUT.html FOLDER [OTHER]
+// Makes a single file of the tile sets in folders (as `tidemark report --tiles` writes them), with
+// the page as it is built now. Usage: node test/from_folder.mjs OUT.html FOLDER [OTHER]
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import type { Blobs } from './encode';
@@ -22,7 +22,9 @@ function readFolder(folder: string): Blobs {
 }
 
 export function fromFolders(dist: string, out: string, folders: string[]): void {
-  const runs = folders.map((folder, i) =>
-    ({ prefix: i === 0 ? '' : 'other/', blobs: readFolder(folder) }));
+  const runs = folders.map((folder, i) => ({
+    prefix: i === 0 ? '' : 'other/',
+    blobs: readFolder(folder),
+  }));
   writeFileSync(out, singleFile(dist, runs));
 }

@@ -18,13 +18,23 @@ export function fill(template: string, parts: Filled): string {
 }
 
 export function singleFile(dist: string, runs: { prefix: string; blobs: Blobs }[]): string {
-  const hashes = JSON.parse(readFileSync(join(dist, 'hashes.json'), 'utf8')) as Record<string, string>;
-  const data = runs.flatMap(({ prefix, blobs }) => [...blobs].map(([name, bytes]) =>
-    `<script type="application/octet-stream" data-name="${prefix}${name}">` +
-    `${Buffer.from(bytes).toString('base64')}</script>`)).join('\n');
+  const hashes = JSON.parse(readFileSync(join(dist, 'hashes.json'), 'utf8')) as Record<
+    string,
+    string
+  >;
+  const data = runs
+    .flatMap(({ prefix, blobs }) =>
+      [...blobs].map(
+        ([name, bytes]) =>
+          `<script type="application/octet-stream" data-name="${prefix}${name}">` +
+          `${Buffer.from(bytes).toString('base64')}</script>`,
+      ),
+    )
+    .join('\n');
   return fill(readFileSync(join(dist, 'page.html'), 'utf8'), {
     title: 'A demo run',
-    policy: `default-src 'none'; script-src '${hashes['viewer.js']}'; ` +
+    policy:
+      `default-src 'none'; script-src '${hashes['viewer.js']}'; ` +
       `style-src '${hashes['viewer.css']}'; img-src data: blob:`,
     style: `<style>${readFileSync(join(dist, 'viewer.css'), 'utf8')}</style>`,
     script: `<script>${readFileSync(join(dist, 'viewer.js'), 'utf8')}</script>`,
@@ -41,14 +51,19 @@ export function site(dist: string, folder: string, runs: { prefix: string; blobs
       writeFileSync(path, bytes);
     }
   }
-  for (const name of ['viewer.js', 'viewer.css']) copyFileSync(join(dist, name), join(folder, name));
-  writeFileSync(join(folder, 'index.html'), fill(readFileSync(join(dist, 'page.html'), 'utf8'), {
-    title: 'A demo run',
-    policy: "default-src 'none'; script-src 'self'; style-src 'self'; img-src data: blob:; " +
-      "connect-src 'self'",
-    style: '<link rel="stylesheet" href="viewer.css">',
-    script: '<script src="viewer.js" defer></script>',
-    setup: JSON.stringify({ way: 'site', run: '', other: runs.length > 1 ? 'other/' : null }),
-    data: '',
-  }));
+  for (const name of ['viewer.js', 'viewer.css'])
+    copyFileSync(join(dist, name), join(folder, name));
+  writeFileSync(
+    join(folder, 'index.html'),
+    fill(readFileSync(join(dist, 'page.html'), 'utf8'), {
+      title: 'A demo run',
+      policy:
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src data: blob:; " +
+        "connect-src 'self'",
+      style: '<link rel="stylesheet" href="viewer.css">',
+      script: '<script src="viewer.js" defer></script>',
+      setup: JSON.stringify({ way: 'site', run: '', other: runs.length > 1 ? 'other/' : null }),
+      data: '',
+    }),
+  );
 }

@@ -12,8 +12,15 @@ const address = /^https?:/.test(page) ? page : pathToFileURL(resolve(page)).href
 mkdirSync(out, { recursive: true });
 const browser = await chromium.launch({
   executablePath: '/usr/bin/chromium',
-  args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run',
-    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  args: [
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ],
 });
 try {
   const tab = await browser.newPage({ viewport: { width, height }, colorScheme: theme });
@@ -22,8 +29,10 @@ try {
   tab.on('pageerror', (error) => said.push(`error: ${error.stack ?? error}`));
   await tab.goto(address);
   await tab.waitForSelector('.tabs button', { timeout: 20000 });
-  const panels = wanted.length > 0 ? wanted
-    : ['Overview', 'Timeline', 'Scopes', 'Tensors', 'Graph', 'Hang', 'Compare'];
+  const panels =
+    wanted.length > 0
+      ? wanted
+      : ['Overview', 'Timeline', 'Scopes', 'Tensors', 'Graph', 'Hang', 'Compare'];
   for (const panel of panels) {
     await tab.click(`.tabs button:text-is("${panel}")`);
     await tab.waitForTimeout(panel === 'Timeline' ? 1200 : 500);

@@ -2,29 +2,49 @@
 // View arithmetic, the choice of tiles, and the drawing list against a naive computation.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { decodeDirectory } from '../src/codec/blobs';
 import { readIndex, type Index } from '../src/codec/index_file';
 import { fillArea } from '../src/timeline/area_row';
 import { axisTicks } from '../src/timeline/axis';
 import { layOut, laneAt } from '../src/timeline/lanes';
-import { levelFor, planTiles } from '../src/timeline/levels';
+import { leavesIn, levelFor, planTiles } from '../src/timeline/levels';
 import { pixelRange, type PixelRow } from '../src/timeline/pixel_row';
 import { drawRow } from '../src/timeline/span_target';
 import { RowFiller } from '../src/timeline/track_rows';
 import { clampView, pan, snapped, ticksAt, xOf, zoomAt, type View } from '../src/timeline/view';
 import { TileStore } from '../src/tiles/tile_store';
 import { random } from './demo_run';
-import { kShift, packSampleTrack, packSpanTrack, type Blobs, type SampleRow, type SpanRow,
+import {
+  kShift,
+  packSampleTrack,
+  packSpanTrack,
+  type Blobs,
+  type SampleRow,
+  type SpanRow,
+  encodeDirectory,
 } from './encode';
 import { MemorySource, settled } from './memory_source';
 
 const kLevels = 10;
 
 function indexOf(end: number, tracks: unknown[]): Index {
-  return readIndex(Buffer.from(JSON.stringify({
-    format: 'tidemark-tiles', version: 1, title: 'test', launch: 0, end, level_count: kLevels,
-    shift: kShift, names: ['a', 'b', 'c', 'd'], name_kinds: ['kernel', 'kernel', 'kernel', 'kernel'],
-    tracks, progress: { complete: true },
-  })));
+  return readIndex(
+    Buffer.from(
+      JSON.stringify({
+        format: 'tidemark-tiles',
+        version: 1,
+        title: 'test',
+        launch: 0,
+        end,
+        level_count: kLevels,
+        shift: kShift,
+        names: ['a', 'b', 'c', 'd'],
+        name_kinds: ['kernel', 'kernel', 'kernel', 'kernel'],
+        tracks,
+        progress: { complete: true },
+      }),
+    ),
+  );
 }
 
 function randomSpans(seed: number, count: number, gap: number, longest = 9000): SpanRow[] {
@@ -45,13 +65,19 @@ async function storeOf(spans: SpanRow[]): Promise<{ store: TileStore; end: numbe
   const blobs: Blobs = new Map();
   packSpanTrack(blobs, 0, spans, kLevels);
   const end = spans.reduce((most, span) => Math.max(most, span.begin + span.length), 1);
-  const index = indexOf(end, [{ id: 0, kind: 'core', name: 'core 0', values: 'spans',
-    count: spans.length, rows: 1 }]);
+  const index = indexOf(end, [
+    { id: 0, kind: 'core', name: 'core 0', values: 'spans', count: spans.length, rows: 1 },
+  ]);
   return { store: new TileStore(new MemorySource(blobs), index), end };
 }
 
-async function filled(store: TileStore, view: View, width: number): Promise<{
-  row: PixelRow; level: number;
+async function filled(
+  store: TileStore,
+  view: View,
+  width: number,
+): Promise<{
+  row: PixelRow;
+  level: number;
 }> {
   for (;;) {
     const filler = new RowFiller();
@@ -63,8 +89,16 @@ async function filled(store: TileStore, view: View, width: number): Promise<{
 }
 
 // What a range of time holds, from the spans alone. Ticks that several cover belong to the first.
-function naive(spans: SpanRow[], begin: number, end: number): {
-  count: number; busy: number; longest: number; names: Map<number, number>; flags: number;
+function naive(
+  spans: SpanRow[],
+  begin: number,
+  end: number,
+): {
+  count: number;
+  busy: number;
+  longest: number;
+  names: Map<number, number>;
+  flags: number;
 } {
   const result = { count: 0, busy: 0, longest: 0, names: new Map<number, number>(), flags: 0 };
   let covered = 0;
@@ -124,6 +158,28 @@ test('Level.IsTheCoarsestThatIsNoWiderThanAPixel', () => {
   assert.equal(levelFor(levels, 1e15), 5);
 });
 
+test('Leaves.AreThoseThatReachIntoTheRange', () => {
+  const directory = decodeDirectory(
+    'd',
+    encodeDirectory(
+      [
+        { first: 0, end: 1000, count: 9 },
+        { first: 500, end: 90000, count: 9 },
+        { first: 2000, end: 3000, count: 9 },
+        { first: 2900, end: 3200, count: 9 },
+      ],
+      [],
+    ),
+    0,
+  );
+  assert.deepEqual(leavesIn(directory, 1000, 1001, 9), [0, 1]);
+  assert.deepEqual(leavesIn(directory, 1001, 2000, 9), [1]);
+  assert.deepEqual(leavesIn(directory, 3000, 3100, 9), [1, 2, 3]);
+  assert.deepEqual(leavesIn(directory, 3001, 9e9, 9), [1, 3]);
+  assert.deepEqual(leavesIn(directory, 90001, 9e9, 9), []);
+  assert.deepEqual(leavesIn(directory, 0, 9e9, 1), [0, 1]);
+});
+
 test('Plan.AsksForFewTilesAtEveryZoom', async () => {
   const { store, end } = await storeOf(randomSpans(3, 60000, 4000));
   const track = store.index.tracks[0];
@@ -134,14 +190,19 @@ test('Plan.AsksForFewTilesAtEveryZoom', async () => {
     const width = 2 ** (4 + next() * (Math.log2(end) - 4));
     const begin = next() * (end - width);
     const plan = planTiles(directory, store.index, { begin, end: begin + width }, 1100);
-    const tiles = plan.pieces.reduce((sum, piece) =>
-      sum + (piece.tile >= 0 ? 1 : piece.leaves.length), 0);
+    const tiles = plan.pieces.reduce(
+      (sum, piece) => sum + (piece.tile >= 0 ? 1 : piece.leaves.length),
+      0,
+    );
     assert.ok(tiles <= 16, `${tiles} tiles for ${width} ticks`);
   }
 });
 
-for (const [claim, seed, count, gap, length] of [['Crowded', 6, 60000, 200, 200],
-  ['Dense', 1, 40000, 900, 9000], ['Sparse', 2, 9000, 2e6, 9000], ['Small', 4, 500, 50000, 9000],
+for (const [claim, seed, count, gap, length] of [
+  ['Crowded', 6, 60000, 200, 200],
+  ['Dense', 1, 40000, 900, 9000],
+  ['Sparse', 2, 9000, 2e6, 9000],
+  ['Small', 4, 500, 50000, 9000],
 ] as const) {
   test(`DrawingList.OfA${claim}TrackEqualsANaiveCountAtRandomPixels`, async () => {
     const spans = randomSpans(seed, count, gap, length);
@@ -160,25 +221,43 @@ for (const [claim, seed, count, gap, length] of [['Crowded', 6, 60000, 200, 200]
       }
     }
     assert.ok(seen.has(0));
-    if (claim === 'Dense' || claim === 'Crowded') assert.ok(seen.size >= 2, `levels seen: ${[...seen]}`);
+    if (claim === 'Dense' || claim === 'Crowded')
+      assert.ok(seen.size >= 2, `levels seen: ${[...seen]}`);
   });
 }
 
-function comparePixel(spans: SpanRow[], row: PixelRow, view: View, width: number,
-  x: number, level: number): void {
+function comparePixel(
+  spans: SpanRow[],
+  row: PixelRow,
+  view: View,
+  width: number,
+  x: number,
+  level: number,
+): void {
   const perPixel = (view.end - view.begin) / width;
   const exact = { begin: view.begin + x * perPixel, end: view.begin + (x + 1) * perPixel };
-  const bucketed = level > 0
-    ? pixelRange(view, width, x, 2 ** (kShift + 2 * (level - 1))) : exact;
+  const bucketed = level > 0 ? pixelRange(view, width, x, 2 ** (kShift + 2 * (level - 1))) : exact;
   // A pixel comes from buckets, or exactly from leaves where the range has few spans.
   const candidates = [bucketed, exact].map((range) => naive(spans, range.begin, range.end));
-  const fits = candidates.some((expected) =>
-    expected.count === row.spans[x] && expected.longest === row.longest[x] &&
-    Math.abs(Math.min(1, expected.busy / perPixel) - row.share[x]) < 1e-3 &&
-    (expected.count + expected.busy > 0) === (row.name[x] >= 0));
-  assert.ok(fits, `pixel ${x} at level ${level}: ${JSON.stringify({ shown: {
-    count: row.spans[x], longest: row.longest[x], share: row.share[x], name: row.name[x] },
-  candidates: candidates.map((one) => ({ ...one, share: one.busy / perPixel })) })}`);
+  const fits = candidates.some(
+    (expected) =>
+      expected.count === row.spans[x] &&
+      expected.longest === row.longest[x] &&
+      Math.abs(Math.min(1, expected.busy / perPixel) - row.share[x]) < 1e-3 &&
+      expected.count + expected.busy > 0 === row.name[x] >= 0,
+  );
+  assert.ok(
+    fits,
+    `pixel ${x} at level ${level}: ${JSON.stringify({
+      shown: {
+        count: row.spans[x],
+        longest: row.longest[x],
+        share: row.share[x],
+        name: row.name[x],
+      },
+      candidates: candidates.map((one) => ({ ...one, share: one.busy / perPixel })),
+    })}`,
+  );
   if (level > 0 || row.name[x] < 0) return;
   const best = Math.max(0, ...candidates[1].names.values());
   const shown = candidates[1].names.get(row.name[x]) ?? 0;
@@ -191,7 +270,10 @@ test('DrawingList.SumsOverTheWholeRunEqualTheSpans', async () => {
   for (const wide of [end * 1.02, end * 1.07]) {
     const view = snapped({ begin: -end * 0.01, end: wide }, 1100);
     const { row } = await filled(store, view, 1100);
-    assert.equal(row.spans.reduce((a, b) => a + b, 0), spans.length);
+    assert.equal(
+      row.spans.reduce((a, b) => a + b, 0),
+      spans.length,
+    );
     const busy = naive(spans, 0, end + 1).busy;
     const shown = row.share.reduce((a, b) => a + b, 0) * ((view.end - view.begin) / 1100);
     assert.ok(Math.abs(shown - busy) / busy < 0.02);
@@ -223,7 +305,10 @@ test('DrawingList.ShowsANotFiniteSpanAtEveryZoom', async () => {
   const at = spans[17000].begin;
   for (let wide = 4000; wide < end * 2; wide *= 3) {
     const { row } = await filled(store, { begin: at - wide / 2, end: at + wide / 2 }, 500);
-    assert.ok(row.flags.some((flags) => flags & 1), `at ${wide} ticks`);
+    assert.ok(
+      row.flags.some((flags) => flags & 1),
+      `at ${wide} ticks`,
+    );
   }
 });
 
@@ -239,8 +324,10 @@ test('Counter.HoldsItsValueAndShowsItsExtremes', async () => {
   }
   const blobs: Blobs = new Map();
   packSampleTrack(blobs, 0, samples, kLevels);
-  const store = new TileStore(new MemorySource(blobs), indexOf(time + 10, [{ id: 0, kind: 'counter',
-    values: 'samples', count: samples.length }]));
+  const store = new TileStore(
+    new MemorySource(blobs),
+    indexOf(time + 10, [{ id: 0, kind: 'counter', values: 'samples', count: samples.length }]),
+  );
   for (let round = 0; round < 60; round++) {
     const wide = 2 ** (8 + next() * (Math.log2(time) - 8));
     const begin = next() * (time - wide);
@@ -258,7 +345,8 @@ test('Counter.HoldsItsValueAndShowsItsExtremes', async () => {
     if (all.length === 0 || shown.length === 0) continue;
     assert.ok(Math.abs(Math.max(...shown) - Math.max(...all)) <= slack);
     const last = inside[inside.length - 1] ?? before;
-    if (last) assert.ok(area.least[399] <= last.value + slack && area.most[399] >= last.value - slack);
+    if (last)
+      assert.ok(area.least[399] <= last.value + slack && area.most[399] >= last.value - slack);
   }
 });
 
@@ -285,13 +373,26 @@ test('Store.SaysWhatIsWrongWithATileAndDrawsTheRest', async () => {
 });
 
 test('Lanes.PutLossesOverTheirParents', () => {
-  const index = indexOf(100, [{ id: 4, kind: 'core', name: 'core 0' },
-    { id: 9, kind: 'loss', parent: 4 }, { id: 2, kind: 'marks', parent: 4 },
-    { id: 3, kind: 'loss', parent: null }, { id: 8, kind: 'counter', values: 'samples' }]);
+  const index = indexOf(100, [
+    { id: 4, kind: 'core', name: 'core 0' },
+    { id: 9, kind: 'loss', parent: 4 },
+    { id: 2, kind: 'marks', parent: 4 },
+    { id: 3, kind: 'loss', parent: null },
+    { id: 8, kind: 'counter', values: 'samples' },
+  ]);
   const layout = layOut(index, 600);
-  assert.deepEqual(layout.lanes.map((lane) => lane.track.id), [4, 3, 8]);
-  assert.deepEqual(layout.lanes[0].losses.map((track) => track.id), [9]);
-  assert.deepEqual(layout.lanes[0].marks.map((track) => track.id), [2]);
+  assert.deepEqual(
+    layout.lanes.map((lane) => lane.track.id),
+    [4, 3, 8],
+  );
+  assert.deepEqual(
+    layout.lanes[0].losses.map((track) => track.id),
+    [9],
+  );
+  assert.deepEqual(
+    layout.lanes[0].marks.map((track) => track.id),
+    [2],
+  );
   assert.equal(laneAt(layout, layout.height - 1)?.track.id, 8);
   assert.equal(laneAt(layout, layout.height + 1), null);
 });

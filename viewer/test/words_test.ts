@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fromAddress, kNothing, toAddress, type State } from '../src/app/selection';
-import { alignSteps } from '../src/panels/compare_panel';
+import { alignSteps } from '../src/panels/compare_paths';
 import { findDivergence } from '../src/panels/divergence';
 import { elementsOf, half, histogram, rangeOf, sliceOf } from '../src/panels/elements';
 import { kMostNodes, neighbourhood } from '../src/panels/graph_layers';
@@ -26,8 +26,11 @@ test('Duration.AlwaysHasItsUnit', () => {
 });
 
 test('Task.IsWrittenAsTheCommandLineWritesIt', () => {
-  for (const [id, text] of [['0x000000000000000c', 't12'], ['0x0000000100000003', 'r1t3'],
-    ['0x0000000500000003', 'r1t3l1']]) {
+  for (const [id, text] of [
+    ['0x000000000000000c', 't12'],
+    ['0x0000000100000003', 'r1t3'],
+    ['0x0000000500000003', 'r1t3l1'],
+  ]) {
     assert.equal(taskText(id), text);
     assert.equal(parseTask(text), id);
   }
@@ -38,9 +41,20 @@ test('Task.IsWrittenAsTheCommandLineWritesIt', () => {
 });
 
 test('Address.HoldsTheWholeState', () => {
-  const state: State = { ...kNothing, panel: 'timeline', task: '0x0000000100000003', track: 4,
-    begin: 10, end: 20, kernel: 'a & <b>=#', site: 'f.h:83', tensor: 7,
-    view: { begin: -5, end: 100 }, theme: 'dark', absolute: true };
+  const state: State = {
+    ...kNothing,
+    panel: 'timeline',
+    task: '0x0000000100000003',
+    track: 4,
+    begin: 10,
+    end: 20,
+    kernel: 'a & <b>=#',
+    site: 'f.h:83',
+    tensor: 7,
+    view: { begin: -5, end: 100 },
+    theme: 'dark',
+    absolute: true,
+  };
   assert.deepEqual(fromAddress(toAddress(state), 'overview'), state);
   assert.deepEqual(fromAddress('', 'hang'), { ...kNothing, panel: 'hang' });
   const odd = fromAddress('#panel=nope&task=<b>&track=-1&view=9..1&span=x&theme=pink', 'overview');
@@ -48,10 +62,18 @@ test('Address.HoldsTheWholeState', () => {
 });
 
 test('Setup.ChoosesRunsOnlyByPlainPrefixes', () => {
-  assert.deepEqual(readSetup('{"way":"embedded","run":"","other":"other/"}', '?run=evil/'),
-    { way: 'embedded', run: '', other: 'other/', runs: null });
-  assert.deepEqual(readSetup('{"way":"served","runs":"runs.json"}', '?run=run/3/&other=run/4/'),
-    { way: 'served', run: 'run/3/', other: 'run/4/', runs: 'runs.json' });
+  assert.deepEqual(readSetup('{"way":"embedded","run":"","other":"other/"}', '?run=evil/'), {
+    way: 'embedded',
+    run: '',
+    other: 'other/',
+    runs: null,
+  });
+  assert.deepEqual(readSetup('{"way":"served","runs":"runs.json"}', '?run=run/3/&other=run/4/'), {
+    way: 'served',
+    run: 'run/3/',
+    other: 'run/4/',
+    runs: 'runs.json',
+  });
   assert.equal(readSetup('{"way":"served"}', '?run=//host/').run, '');
   assert.equal(readSetup('{{setup}}', '').way, 'site');
 });
@@ -75,17 +97,38 @@ test('Svg.HoldsTextAsText', () => {
 });
 
 function row(task: number, stage: string, arg: number, hash: string, value = ''): TensorRow {
-  return { row: task * 10 + arg, task: `0x${task.toString(16).padStart(16, '0')}`, text: `t${task}`,
-    kernel: 'k', role: '', stage, arg, kind: value ? 'scalar' : 'tensor', dtype: 'float32',
-    shape: [4], strides: [1], startOffset: 0, buffer: null, bufferElements: null, time: null,
-    core: null, track: null, value, payload: false, bytes: 16, remarks: [],
-    stats: value ? null : { min: 0, max: 1, mean: 0, l2: 1, nan: 0, inf: 0, zero: 0, hash } };
+  return {
+    row: task * 10 + arg,
+    task: `0x${task.toString(16).padStart(16, '0')}`,
+    text: `t${task}`,
+    kernel: 'k',
+    role: '',
+    stage,
+    arg,
+    kind: value ? 'scalar' : 'tensor',
+    dtype: 'float32',
+    shape: [4],
+    strides: [1],
+    startOffset: 0,
+    buffer: null,
+    bufferElements: null,
+    time: null,
+    core: null,
+    track: null,
+    value,
+    payload: false,
+    bytes: 16,
+    remarks: [],
+    stats: value ? null : { min: 0, max: 1, mean: 0, l2: 1, nan: 0, inf: 0, zero: 0, hash },
+  };
 }
 
 test('Divergence.NamesTheTaskThatMadeIt', () => {
-  const run = (bad: number): TensorRow[] => [0, 1, 2, 3].flatMap((task) => [
-    row(task, 'before_dispatch', 0, task > bad ? 'y' : 'x'),
-    row(task, 'after_completion', 1, task >= bad ? 'y' : 'x')]);
+  const run = (bad: number): TensorRow[] =>
+    [0, 1, 2, 3].flatMap((task) => [
+      row(task, 'before_dispatch', 0, task > bad ? 'y' : 'x'),
+      row(task, 'after_completion', 1, task >= bad ? 'y' : 'x'),
+    ]);
   const found = findDivergence(run(2), run(9));
   assert.equal(found.differing[0].text, 't2');
   assert.equal(found.maker?.text, 't2');
@@ -95,8 +138,11 @@ test('Divergence.NamesTheTaskThatMadeIt', () => {
 
 test('Divergence.CountsWhatCannotBeCompared', () => {
   const here = [row(0, 'before_dispatch', 0, ''), row(1, 'before_dispatch', 2, '', '5')];
-  const there = [row(0, 'before_dispatch', 0, ''), row(1, 'before_dispatch', 2, '', '6'),
-    row(2, 'before_dispatch', 0, 'x')];
+  const there = [
+    row(0, 'before_dispatch', 0, ''),
+    row(1, 'before_dispatch', 2, '', '6'),
+    row(2, 'before_dispatch', 0, 'x'),
+  ];
   const found = findDivergence(here, there);
   assert.equal(found.compared, 1);
   assert.equal(found.differing[0].text, 't1');
@@ -107,8 +153,17 @@ test('Divergence.CountsWhatCannotBeCompared', () => {
 test('Paths.AreAlignedByTask', () => {
   const steps = (...ids: string[]): { task: string }[] => ids.map((task) => ({ task }));
   const rows = alignSteps(steps('a', 'b', 'd'), steps('x', 'a', 'c', 'd', 'e'));
-  assert.deepEqual(rows.map((one) => [one.task, !!one.a, !!one.b]), [['x', false, true],
-    ['a', true, true], ['b', true, false], ['c', false, true], ['d', true, true], ['e', false, true]]);
+  assert.deepEqual(
+    rows.map((one) => [one.task, !!one.a, !!one.b]),
+    [
+      ['x', false, true],
+      ['a', true, true],
+      ['b', true, false],
+      ['c', false, true],
+      ['d', true, true],
+      ['e', false, true],
+    ],
+  );
 });
 
 test('Elements.OfEveryTypeAreRead', () => {
@@ -124,7 +179,10 @@ test('Elements.OfEveryTypeAreRead', () => {
 test('Slice.HoldsTheOuterDimensions', () => {
   const all = Float64Array.from({ length: 24 }, (_, i) => i);
   const slice = sliceOf(all, [2, 3, 4], [1]);
-  assert.deepEqual([slice.rows, slice.columns, slice.values[0], slice.values.length], [3, 4, 12, 12]);
+  assert.deepEqual(
+    [slice.rows, slice.columns, slice.values[0], slice.values.length],
+    [3, 4, 12, 12],
+  );
   assert.equal(sliceOf(all, [24], []).rows, 1);
   assert.deepEqual([sliceOf(new Float64Array(1024), [1024], []).columns], [32]);
   const range = rangeOf(Float64Array.from([1, NaN, 3, Infinity]));
@@ -137,21 +195,48 @@ test('Graph.NeighbourhoodIsNeverMoreThanAScreen', async () => {
   const find = (task: string): Promise<GraphTask> => {
     const n = Number(task);
     const near = Array.from({ length: 40 }, (_, i) => id(n + i + 1));
-    return Promise.resolve({ id: task, text: `t${n}`, kernel: 'k', site: '', scope: '', track: null,
-      submit: 0, ready: 0, dispatch: 0, start: 0, end: 1, complete: 1, critical: false,
-      pred: Array.from({ length: 40 }, (_, i) => ({ task: id(Math.max(0, n - i - 1)), argument: 0,
-        reason: '', early: false })), succ: near });
+    return Promise.resolve({
+      id: task,
+      text: `t${n}`,
+      kernel: 'k',
+      site: '',
+      scope: '',
+      track: null,
+      submit: 0,
+      ready: 0,
+      dispatch: 0,
+      start: 0,
+      end: 1,
+      complete: 1,
+      critical: false,
+      pred: Array.from({ length: 40 }, (_, i) => ({
+        task: id(Math.max(0, n - i - 1)),
+        argument: 0,
+        reason: '',
+        early: false,
+      })),
+      succ: near,
+    });
   };
-  const near = await neighbourhood(find, id(5000),
-    { before: new Set([id(5000)]), after: new Set() }, 4);
+  const near = await neighbourhood(
+    find,
+    id(5000),
+    { before: new Set([id(5000)]), after: new Set() },
+    4,
+  );
   assert.ok(near.nodes.length > 20 && near.nodes.length <= kMostNodes, `${near.nodes.length}`);
   assert.equal(new Set(near.nodes.map((node) => node.id)).size, near.nodes.length);
   assert.ok(near.nodes[0].moreAfter > 0);
 });
 
 test('Graph.PageOfATaskIsFoundByItsId', () => {
-  const about = { index: [['0x0000000000000000', '0x00000000000007ff', 0],
-    ['0x0000000100000000', '0x0000000100000123', 0], ['0x0000000000000800', '0x0000000000000fff', 1]] };
+  const about = {
+    index: [
+      ['0x0000000000000000', '0x00000000000007ff', 0],
+      ['0x0000000100000000', '0x0000000100000123', 0],
+      ['0x0000000000000800', '0x0000000000000fff', 1],
+    ],
+  };
   assert.deepEqual(pagesOf(about, '0x0000000000000801'), [1]);
   assert.deepEqual(pagesOf(about, '0x0000000100000005'), [0]);
   assert.deepEqual(pagesOf(about, '0x0000000200000005'), []);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page around the panels: header, tabs, the selected task, keys, the address. It owns the state;
-// a panel asks it to change and hears of what has changed.
+// The page around the panels: header, tabs, the selected task, keys, the address. It owns the
+// state; a panel asks it to change and hears of what has changed.
 import { reasonOf } from '../codec/blob_error';
 import { h, refill } from '../ui/dom';
 import { NameColors, readTheme, type Theme } from '../ui/palette';
@@ -30,16 +30,27 @@ export class App implements AppView {
   private readonly bar: SelectedBar;
   private followed = '';
 
-  constructor(page: HTMLElement, readonly run: Run, readonly other: Run | null,
-    private readonly extra: { problem: string; runs: boolean }) {
+  constructor(
+    page: HTMLElement,
+    readonly run: Run,
+    readonly other: Run | null,
+    private readonly extra: { problem: string; runs: boolean },
+  ) {
     this.state = fromAddress(location.hash, this.firstPanel());
     this.applyTheme();
     this.theme = readTheme();
     this.colors = new NameColors(run.index, this.theme);
     this.search = new SearchBox(this);
     this.bar = new SelectedBar(this);
-    refill(page, this.head, h('div', { class: 'row' }, this.tabs, this.search.root, this.tools()),
-      this.body, this.bar.root, this.help, this.voice);
+    refill(
+      page,
+      this.head,
+      h('div', { class: 'row' }, this.tabs, this.search.root, this.tools()),
+      this.body,
+      this.bar.root,
+      this.help,
+      this.voice,
+    );
     document.title = `${run.index.title} · Tidemark`;
     this.fillHead();
     this.fillTabs();
@@ -81,14 +92,18 @@ export class App implements AppView {
     if (push) history.pushState(null, '', toAddress(this.state));
     else {
       this.addressTimer = window.setTimeout(
-        () => history.replaceState(null, '', toAddress(this.state)), 200);
+        () => history.replaceState(null, '', toAddress(this.state)),
+        200,
+      );
     }
   }
 
   selectTask(task: string, change: Partial<State> = {}, clear = true): void {
     const spanKnown = change.begin !== undefined || (!clear && this.state.begin !== null);
-    this.set({ ...(clear ? { ...kNoSelection, kernel: this.state.kernel } : {}), ...change, task },
-      true);
+    this.set(
+      { ...(clear ? { ...kNoSelection, kernel: this.state.kernel } : {}), ...change, task },
+      true,
+    );
     if (spanKnown) return;
     void this.run.graph.find(task).then((found) => {
       if (!found || this.state.task !== task || found.start === null) return;
@@ -169,8 +184,11 @@ export class App implements AppView {
       for (const [other, one] of this.panels) one.root.hidden = other !== id;
       panel.update(changed);
     } catch (error) {
-      const card = h('section', { class: 'panel failed', role: 'alert' },
-        `This panel cannot be shown: ${reasonOf(error)}`);
+      const card = h(
+        'section',
+        { class: 'panel failed', role: 'alert' },
+        `This panel cannot be shown: ${reasonOf(error)}`,
+      );
       this.panels.get(id)?.root.remove();
       this.panels.set(id, { id, root: card, update: () => undefined });
       this.body.append(card);
@@ -182,22 +200,38 @@ export class App implements AppView {
   }
 
   private fillTabs(): void {
-    refill(this.tabs, ...panelsOf(this.run, this.other).map(({ id, empty }, i) => h('button', {
-      type: 'button', role: 'tab', 'data-text': panelTitle(id), class: empty ? 'empty' : '',
-      'aria-selected': String(id === this.state.panel), title: `${i + 1}${empty ? ` · ${empty}` : ''}`,
-      onclick: () => this.go(id),
-    }, panelTitle(id))));
+    refill(
+      this.tabs,
+      ...panelsOf(this.run, this.other).map(({ id, empty }, i) =>
+        h(
+          'button',
+          {
+            type: 'button',
+            role: 'tab',
+            'data-text': panelTitle(id),
+            class: empty ? 'empty' : '',
+            'aria-selected': String(id === this.state.panel),
+            title: `${i + 1}${empty ? ` · ${empty}` : ''}`,
+            onclick: () => this.go(id),
+          },
+          panelTitle(id),
+        ),
+      ),
+    );
   }
 
   private tools(): HTMLElement {
     const tool = (text: string, title: string, go: () => void): HTMLElement =>
       h('button', { type: 'button', class: 'tool', title, onclick: go }, text);
-    return h('div', { class: 'tools' },
+    return h(
+      'div',
+      { class: 'tools' },
       tool('PNG', 'Save this panel as a picture', () => this.save('png')),
       tool('SVG', 'Save this panel as a drawing', () => this.save('svg')),
       tool('Time', 'T · after launch, or ticks of the device', () => this.toggleTime()),
       tool('Theme', 'Light or dark', () => this.toggleTheme()),
-      tool('?', 'What the keys do', () => this.toggleHelp()));
+      tool('?', 'What the keys do', () => this.toggleHelp()),
+    );
   }
 
   private save(kind: 'png' | 'svg'): void {
@@ -221,8 +255,8 @@ export class App implements AppView {
   }
 
   private key(event: KeyboardEvent): void {
-    const typing = event.target instanceof HTMLInputElement ||
-      event.target instanceof HTMLSelectElement;
+    const typing =
+      event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (this.keyOfPage(event)) event.preventDefault();
     else if (this.panel()?.key?.(event)) event.preventDefault();
@@ -247,23 +281,26 @@ export class App implements AppView {
 
   private followRuns(): void {
     for (const run of [this.run, this.other]) {
-      run?.source.follow?.((index) => {
-        if (index.pending) return;
-        const hung = !run.index.documents.has('hang') && index.documents.has('hang');
-        run.renew(index);
-        this.retheme();
-        this.fillHead();
-        this.fillTabs();
-        if (hung && run === this.run) {
-          this.announce('The run hangs: its autopsy is there');
-          this.go('hang');
-        }
-        this.bar.update();
-        this.tellPanel(new Set(['data']));
-      }, (reason) => {
-        document.documentElement.dataset.server = reason ? 'gone' : 'there';
-        this.bar.say(reason);
-      });
+      run?.source.follow?.(
+        (index) => {
+          if (index.pending) return;
+          const hung = !run.index.documents.has('hang') && index.documents.has('hang');
+          run.renew(index);
+          this.retheme();
+          this.fillHead();
+          this.fillTabs();
+          if (hung && run === this.run) {
+            this.announce('The run hangs: its autopsy is there');
+            this.go('hang');
+          }
+          this.bar.update();
+          this.tellPanel(new Set(['data']));
+        },
+        (reason) => {
+          document.documentElement.dataset.server = reason ? 'gone' : 'there';
+          this.bar.say(reason);
+        },
+      );
     }
   }
 }

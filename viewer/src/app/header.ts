@@ -12,7 +12,9 @@ export function header(run: Run, extra: { problem: string; runs: boolean }): HTM
   const good = status === 'ok' || status === 'running';
   const device = shape.number(index.run.device_ns) || run.ns(index.end - index.launch);
   const parts: Child[] = [
-    extra.runs ? h('a', { class: 'home', href: '?', title: 'All runs of this server' }, 'Runs') : null,
+    extra.runs
+      ? h('a', { class: 'home', href: '?', title: 'All runs of this server' }, 'Runs')
+      : null,
     h('strong', { class: 'title', title: index.title }, index.title),
     h('span', { class: `status ${good ? 'good' : 'bad'}` }, status),
     h('span', {}, duration(device)),
@@ -23,11 +25,17 @@ export function header(run: Run, extra: { problem: string; runs: boolean }): HTM
   const lines = [h('div', { class: 'line' }, ...parts)];
   const progress = index.progress;
   if (!progress.complete) {
-    const done = progress.records > 0
-      ? `${count(progress.recordsDone)} of ${count(progress.records)} records read`
-      : 'records are being read';
-    lines.push(h('div', { class: 'line quiet', role: 'status' },
-      progress.sketchOnly ? `From page headers alone: ${done}` : done));
+    const done =
+      progress.records > 0
+        ? `${count(progress.recordsDone)} of ${count(progress.records)} records read`
+        : 'records are being read';
+    lines.push(
+      h(
+        'div',
+        { class: 'line quiet', role: 'status' },
+        progress.sketchOnly ? `From page headers alone: ${done}` : done,
+      ),
+    );
   }
   if (extra.problem) lines.push(h('div', { class: 'line bad', role: 'alert' }, extra.problem));
   return lines;
@@ -64,7 +72,9 @@ function recorder(run: Run): HTMLElement | null {
   const stall = shape.maybe(cost.device_stall_share);
   if (perRecord === null && stall === null) return null;
   const words = [
-    perRecord !== null && perRecord > 0 ? `${perRecord.toFixed(perRecord < 10 ? 2 : 0)} ns a record` : '',
+    perRecord !== null && perRecord > 0
+      ? `${perRecord.toFixed(perRecord < 10 ? 2 : 0)} ns a record`
+      : '',
     stall !== null ? `producers waited ${percent(stall)}` : '',
   ].filter((word) => word !== '');
   return h('span', { class: 'quiet' }, `recorder ${words.join(', ')}`);

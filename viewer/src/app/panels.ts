@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The panels there are. A panel that a run has nothing for is still there and says what would fill it.
+// The panels there are. A panel that a run has nothing for is still there and says what would fill
+// it.
 import { ComparePanel } from '../panels/compare_panel';
 import { GraphPanel } from '../panels/graph_panel';
 import { HangPanel } from '../panels/hang_panel';
@@ -30,12 +31,19 @@ export function panelsOf(run: Run, other: Run | null): { id: PanelId; empty: str
 
 export function makePanel(id: PanelId, app: AppView): Panel {
   switch (id) {
-    case 'overview': return new OverviewPanel(app);
-    case 'timeline': return new TimelinePanel(app);
-    case 'scopes': return new ScopesPanel(app);
-    case 'tensors': return new TensorsPanel(app);
-    case 'graph': return new GraphPanel(app);
-    case 'hang': return new HangPanel(app);
-    case 'compare': return new ComparePanel(app);
+    case 'overview':
+      return new OverviewPanel(app);
+    case 'timeline':
+      return new TimelinePanel(app);
+    case 'scopes':
+      return new ScopesPanel(app);
+    case 'tensors':
+      return new TensorsPanel(app);
+    case 'graph':
+      return new GraphPanel(app);
+    case 'hang':
+      return new HangPanel(app);
+    case 'compare':
+      return new ComparePanel(app);
   }
 }

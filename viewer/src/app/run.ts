@@ -14,7 +14,10 @@ export class Run {
   readonly tensors: TensorStore;
   private byId = new Map<number, Track>();
 
-  constructor(readonly source: TileSource, index: Index) {
+  constructor(
+    readonly source: TileSource,
+    index: Index,
+  ) {
     this.tiles = new TileStore(source, index);
     this.documents = new DocumentStore(source);
     this.graph = new GraphStore(this.documents, () => this.index);

@@ -32,27 +32,56 @@ export async function runList(page: HTMLElement, name: string): Promise<void> {
     compare.disabled = marked.size !== 2;
   };
   document.title = 'Tidemark runs';
-  refill(page, h('div', { class: 'runs' }, h('h1', {}, 'Runs'),
-    h('p', { class: 'quiet' }, runs.length === 0 ? 'There is no run here yet.'
-      : `${count(runs.length)} ${runs.length === 1 ? 'run' : 'runs'}, newest first` +
-        (left > 0 ? `; ${count(left)} older ones are not listed` : '')),
-    runs.length === 0 ? null : h('table', {}, h('thead', {}, h('tr', {},
-      ...['', 'Run', 'What', 'Status', 'Size', 'Recorded'].map((head) => h('th', {}, head)))),
-    h('tbody', {}, ...runs.map((run) => runRow(run, mark)))),
-    runs.length > 1 ? compare : null));
+  refill(
+    page,
+    h(
+      'div',
+      { class: 'runs' },
+      h('h1', {}, 'Runs'),
+      h(
+        'p',
+        { class: 'quiet' },
+        runs.length === 0
+          ? 'There is no run here yet.'
+          : `${count(runs.length)} ${runs.length === 1 ? 'run' : 'runs'}, newest first` +
+              (left > 0 ? `; ${count(left)} older ones are not listed` : ''),
+      ),
+      runs.length === 0
+        ? null
+        : h(
+            'table',
+            {},
+            h(
+              'thead',
+              {},
+              h(
+                'tr',
+                {},
+                ...['', 'Run', 'What', 'Status', 'Size', 'Recorded'].map((head) =>
+                  h('th', {}, head),
+                ),
+              ),
+            ),
+            h('tbody', {}, ...runs.map((run) => runRow(run, mark))),
+          ),
+      runs.length > 1 ? compare : null,
+    ),
+  );
 }
 
 function runRow(run: Json, mark: (path: string, on: boolean) => void): HTMLElement {
   const path = safePrefix(shape.text(run.path));
   const status = shape.flag(run.live) ? 'running' : shape.text(run.status, '?');
-  const box = h('input', { type: 'checkbox',
-    'aria-label': `compare ${shape.text(run.name)}` });
+  const box = h('input', { type: 'checkbox', 'aria-label': `compare ${shape.text(run.name)}` });
   box.addEventListener('change', () => mark(path, box.checked));
-  return h('tr', {},
+  return h(
+    'tr',
+    {},
     h('td', {}, box),
     h('td', {}, h('a', { href: `?run=${encodeURIComponent(path)}` }, shape.text(run.name, path))),
     h('td', {}, shape.text(run.title)),
     h('td', { class: `status ${status === 'ok' || status === 'running' ? '' : 'bad'}` }, status),
     h('td', { class: 'number' }, bytes(shape.number(run.bytes))),
-    h('td', {}, shape.text(run.time).replace('T', ' ').replace(/Z$/, ' UTC')));
+    h('td', {}, shape.text(run.time).replace('T', ' ').replace(/Z$/, ' UTC')),
+  );
 }

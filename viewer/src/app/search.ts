@@ -16,9 +16,14 @@ const kMost = 12;
 export class SearchBox {
   readonly root: HTMLElement;
   private readonly input = h('input', {
-    type: 'search', placeholder: 'Search task, kernel, site', 'aria-label': 'Search',
-    title: '/ · a task as r1t42 or 0x…, a kernel, a site, a track', spellcheck: 'false',
-    role: 'combobox', 'aria-expanded': 'false', 'aria-controls': 'found',
+    type: 'search',
+    placeholder: 'Search task, kernel, site',
+    'aria-label': 'Search',
+    title: '/ · a task as r1t42 or 0x…, a kernel, a site, a track',
+    spellcheck: 'false',
+    role: 'combobox',
+    'aria-expanded': 'false',
+    'aria-controls': 'found',
   });
   private readonly list = h('ul', { class: 'found', id: 'found', role: 'listbox', hidden: true });
   private found: Found[] = [];
@@ -68,8 +73,14 @@ export class SearchBox {
   private async search(): Promise<void> {
     const asked = ++this.asked;
     const word = this.input.value.trim();
-    const found = word ? [...this.tasks(word), ...this.names(word), ...await this.sites(word),
-      ...this.tracks(word)] : [];
+    const found = word
+      ? [
+          ...this.tasks(word),
+          ...this.names(word),
+          ...(await this.sites(word)),
+          ...this.tracks(word),
+        ]
+      : [];
     if (asked !== this.asked) return;
     this.found = found.slice(0, kMost);
     this.at = Math.min(this.at, Math.max(0, this.found.length - 1));
@@ -78,14 +89,25 @@ export class SearchBox {
 
   private fill(): void {
     const empty = this.input.value.trim() !== '' && this.found.length === 0;
-    refill(this.list, ...this.found.map((one, i) => h('li', {
-      role: 'option', 'aria-selected': String(i === this.at),
-      onmousedown: (event: Event) => {
-        event.preventDefault();
-        this.take(one);
-      },
-    }, h('span', { class: 'kind' }, one.kind), one.text)),
-    empty ? h('li', { class: 'quiet' }, 'nothing has this name') : null);
+    refill(
+      this.list,
+      ...this.found.map((one, i) =>
+        h(
+          'li',
+          {
+            role: 'option',
+            'aria-selected': String(i === this.at),
+            onmousedown: (event: Event) => {
+              event.preventDefault();
+              this.take(one);
+            },
+          },
+          h('span', { class: 'kind' }, one.kind),
+          one.text,
+        ),
+      ),
+      empty ? h('li', { class: 'quiet' }, 'nothing has this name') : null,
+    );
     const open = document.activeElement === this.input && (this.found.length > 0 || empty);
     this.list.hidden = !open;
     this.input.setAttribute('aria-expanded', String(open));
@@ -94,13 +116,18 @@ export class SearchBox {
   private tasks(word: string): Found[] {
     const task = parseTask(word);
     if (!task) return [];
-    return [{ kind: 'task', text: `${taskText(task)} (${task})`,
-      go: () => {
-        this.app.selectTask(task);
-        if (this.app.state.panel === 'overview' || this.app.state.panel === 'hang') {
-          this.app.go('timeline');
-        }
-      } }];
+    return [
+      {
+        kind: 'task',
+        text: `${taskText(task)} (${task})`,
+        go: () => {
+          this.app.selectTask(task);
+          if (this.app.state.panel === 'overview' || this.app.state.panel === 'hang') {
+            this.app.go('timeline');
+          }
+        },
+      },
+    ];
   }
 
   private names(word: string): Found[] {
@@ -108,10 +135,14 @@ export class SearchBox {
     const small = word.toLowerCase();
     const found: Found[] = [];
     for (let i = 0; i < names.length && found.length < 8; i++) {
-      if (nameKinds[i] !== 'kernel' && nameKinds[i] !== 'phase' && nameKinds[i] !== 'mark') continue;
+      if (nameKinds[i] !== 'kernel' && nameKinds[i] !== 'phase' && nameKinds[i] !== 'mark')
+        continue;
       if (!names[i].toLowerCase().includes(small)) continue;
-      found.push({ kind: nameKinds[i], text: names[i],
-        go: () => this.app.go('timeline', { kernel: names[i] }) });
+      found.push({
+        kind: nameKinds[i],
+        text: names[i],
+        go: () => this.app.go('timeline', { kernel: names[i] }),
+      });
     }
     return found;
   }
@@ -119,16 +150,23 @@ export class SearchBox {
   private async sites(word: string): Promise<Found[]> {
     if (!this.app.run.index.documents.has('scopes')) return [];
     const scopes = await this.app.run.documents.get('doc/scopes');
-    const sites = new Set(shape.records(shape.record(scopes).sites)
-      .map((site) => shape.text(site.site)));
-    return [...sites].filter((site) => site.toLowerCase().includes(word.toLowerCase())).slice(0, 6)
+    const sites = new Set(
+      shape.records(shape.record(scopes).sites).map((site) => shape.text(site.site)),
+    );
+    return [...sites]
+      .filter((site) => site.toLowerCase().includes(word.toLowerCase()))
+      .slice(0, 6)
       .map((site) => ({ kind: 'scope', text: site, go: () => this.app.go('scopes', { site }) }));
   }
 
   private tracks(word: string): Found[] {
     return this.app.run.index.tracks
-      .filter((track) => track.name.toLowerCase().includes(word.toLowerCase())).slice(0, 6)
-      .map((track) => ({ kind: track.kind, text: track.name,
-        go: () => this.app.go('timeline', { track: track.id, begin: null, end: null, task: null }) }));
+      .filter((track) => track.name.toLowerCase().includes(word.toLowerCase()))
+      .slice(0, 6)
+      .map((track) => ({
+        kind: track.kind,
+        text: track.name,
+        go: () => this.app.go('timeline', { track: track.id, begin: null, end: null, task: null }),
+      }));
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line about what is selected, below every panel: what it is, what it waited for, where it comes
-// from, and the ways on.
+// One line about what is selected, below every panel: what it is, what it waited for, where it
+// comes from, and the ways on.
 import { h, link, refill, type Child } from '../ui/dom';
 import type { GraphTask } from '../tiles/graph_store';
 import { duration, taskText } from '../ui/units';
@@ -23,8 +23,17 @@ export class SelectedBar {
 
   update(): void {
     const { task, track, begin, end, kernel, site, absolute } = this.app.state;
-    const key = JSON.stringify([task, track, begin, end, kernel, site, absolute, this.problem,
-      this.app.run.index.progress.generation]);
+    const key = JSON.stringify([
+      task,
+      track,
+      begin,
+      end,
+      kernel,
+      site,
+      absolute,
+      this.problem,
+      this.app.run.index.progress.generation,
+    ]);
     if (key === this.shown) return;
     this.shown = key;
     if (task) void this.showTask(task, key);
@@ -42,11 +51,17 @@ export class SelectedBar {
     if (begin !== null && own) {
       this.fill(h('strong', {}, own.name), h('span', {}, this.spanText(begin, end)));
     } else if (kernel !== null) {
-      this.fill(h('strong', {}, kernel), h('span', { class: 'quiet' }, 'brought out in the timeline'),
-        link('Timeline', () => this.app.go('timeline')));
+      this.fill(
+        h('strong', {}, kernel),
+        h('span', { class: 'quiet' }, 'brought out in the timeline'),
+        link('Timeline', () => this.app.go('timeline')),
+      );
     } else if (site !== null) {
-      this.fill(h('span', { class: 'quiet' }, 'scope'), h('strong', {}, site),
-        link('Scopes', () => this.app.go('scopes')));
+      this.fill(
+        h('span', { class: 'quiet' }, 'scope'),
+        h('strong', {}, site),
+        link('Scopes', () => this.app.go('scopes')),
+      );
     } else {
       this.fill(h('span', { class: 'quiet' }, 'Nothing is selected. ? shows the keys.'));
     }
@@ -62,20 +77,25 @@ export class SelectedBar {
     const run = this.app.run;
     const { begin, end, track } = this.app.state;
     const own = run.track(track);
-    const spanWords = [own?.name, begin !== null ? this.spanText(begin, end) : '']
-      .filter((word): word is string => !!word);
-    const parts: Child[] = [h('strong', {}, taskText(task)),
-      ...spanWords.map((word) => h('span', {}, word))];
+    const spanWords = [own?.name, begin !== null ? this.spanText(begin, end) : ''].filter(
+      (word): word is string => !!word,
+    );
+    const parts: Child[] = [
+      h('strong', {}, taskText(task)),
+      ...spanWords.map((word) => h('span', {}, word)),
+    ];
     this.fill(...parts, ...this.ways(null));
     const found = await run.graph.find(task);
     if (this.shown !== key || !found) return;
     const last = await this.lastProducer(found);
     if (this.shown !== key) return;
-    this.fill(h('strong', {}, `${found.text} ${found.kernel}`),
+    this.fill(
+      h('strong', {}, `${found.text} ${found.kernel}`),
       ...spanWords.map((word) => h('span', {}, word)),
       last,
       found.site ? h('span', {}, h('span', { class: 'quiet' }, 'submitted at '), found.site) : null,
-      ...this.ways(found));
+      ...this.ways(found),
+    );
   }
 
   private async lastProducer(task: GraphTask): Promise<HTMLElement | null> {
@@ -90,10 +110,16 @@ export class SelectedBar {
     }
     if (!best) return null;
     const { producer, argument, reason } = best;
-    const why = [reason, argument !== null ? `argument ${argument}` : ''].filter((w) => w).join(', ');
-    return h('span', {}, h('span', { class: 'quiet' }, 'waited for '),
+    const why = [reason, argument !== null ? `argument ${argument}` : '']
+      .filter((w) => w)
+      .join(', ');
+    return h(
+      'span',
+      {},
+      h('span', { class: 'quiet' }, 'waited for '),
       link(`${producer.text} ${producer.kernel}`, () => this.app.selectTask(producer.id)),
-      why ? h('span', { class: 'quiet' }, ` (${why})`) : null);
+      why ? h('span', { class: 'quiet' }, ` (${why})`) : null,
+    );
   }
 
   private ways(found: GraphTask | null): HTMLElement[] {
@@ -101,10 +127,15 @@ export class SelectedBar {
       ['Timeline', () => this.app.go('timeline'), true],
       ['Graph', () => this.app.go('graph'), this.app.run.index.documents.has('graph')],
       ['Arguments', () => this.app.go('tensors'), this.app.run.index.tensors > 0],
-      ['Scope', () => this.app.go('scopes', { site: found?.scope || found?.site || null }),
-        found !== null && this.app.run.index.documents.has('scopes')],
+      [
+        'Scope',
+        () => this.app.go('scopes', { site: found?.scope || found?.site || null }),
+        found !== null && this.app.run.index.documents.has('scopes'),
+      ],
     ];
-    return [h('span', { class: 'spacer' }),
-      ...ways.filter((way) => way[2]).map(([text, go]) => link(text, go))];
+    return [
+      h('span', { class: 'spacer' }),
+      ...ways.filter((way) => way[2]).map(([text, go]) => link(text, go)),
+    ];
   }
 }

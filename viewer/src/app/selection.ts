@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is selected, what is shown, and how: one state for every panel. The address holds it, so that
-// a link shows a colleague the same.
+// What is selected, what is shown, and how: one state for every panel. The address holds it, so
+// that a link shows a colleague the same.
 import type { View } from '../timeline/view';
 
-export type PanelId =
-  'overview' | 'timeline' | 'scopes' | 'tensors' | 'graph' | 'hang' | 'compare';
-export const kPanels: PanelId[] =
-  ['overview', 'timeline', 'scopes', 'tensors', 'graph', 'hang', 'compare'];
+export type PanelId = 'overview' | 'timeline' | 'scopes' | 'tensors' | 'graph' | 'hang' | 'compare';
+export const kPanels: PanelId[] = [
+  'overview',
+  'timeline',
+  'scopes',
+  'tensors',
+  'graph',
+  'hang',
+  'compare',
+];
 
 export interface State {
   panel: PanelId;
@@ -25,12 +31,27 @@ export interface State {
 export type Part = keyof State;
 
 export const kNothing: State = {
-  panel: 'overview', task: null, track: null, begin: null, end: null, kernel: null, site: null,
-  tensor: null, view: null, theme: null, absolute: false,
+  panel: 'overview',
+  task: null,
+  track: null,
+  begin: null,
+  end: null,
+  kernel: null,
+  site: null,
+  tensor: null,
+  view: null,
+  theme: null,
+  absolute: false,
 };
 
 export const kNoSelection = {
-  task: null, track: null, begin: null, end: null, kernel: null, site: null, tensor: null,
+  task: null,
+  track: null,
+  begin: null,
+  end: null,
+  kernel: null,
+  site: null,
+  tensor: null,
 };
 
 export function toAddress(state: State): string {
@@ -69,8 +90,10 @@ export function fromAddress(hash: string, otherwise: PanelId): State {
     kernel: words.get('kernel'),
     site: words.get('site'),
     tensor: whole(words.get('tensor')),
-    view: view && Number(view[2]) > Number(view[1])
-      ? { begin: Number(view[1]), end: Number(view[2]) } : null,
+    view:
+      view && Number(view[2]) > Number(view[1])
+        ? { begin: Number(view[1]), end: Number(view[2]) }
+        : null,
     theme: theme === 'dark' || theme === 'light' ? theme : null,
     absolute: words.get('time') === 'ticks',
   };

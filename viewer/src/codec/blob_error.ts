@@ -3,7 +3,10 @@
 // every reader throws this and nothing else, and the store of tiles keeps the message.
 
 export class BlobError extends Error {
-  constructor(readonly blob: string, readonly reason: string) {
+  constructor(
+    readonly blob: string,
+    readonly reason: string,
+  ) {
     super(`${blob}: ${reason}`);
     this.name = 'BlobError';
   }

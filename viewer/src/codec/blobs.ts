@@ -181,12 +181,19 @@ export function decodeDirectory(blob: string, bytes: Uint8Array, levelCount: num
   const levels: Float64Array[] = [];
   for (let level = 0; level < levelCount; level++) {
     const tiles = reader.u32();
-    if (tiles > bytes.length) throw new BlobError(blob, `says level ${level + 1} has ${tiles} tiles`);
+    if (tiles > bytes.length)
+      throw new BlobError(blob, `says level ${level + 1} has ${tiles} tiles`);
     levels.push(reader.running(0, tiles));
   }
   reader.finish();
   return {
-    kind: 'directory', leaves: reader.count, firstBegin, largestEnd, reach, spans, levels,
+    kind: 'directory',
+    leaves: reader.count,
+    firstBegin,
+    largestEnd,
+    reach,
+    spans,
+    levels,
   };
 }
 

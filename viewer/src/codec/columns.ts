@@ -18,7 +18,11 @@ export class ColumnReader {
   private readonly view: DataView;
   private at = kHeaderBytes;
 
-  constructor(readonly blob: string, private readonly bytes: Uint8Array, kind: number) {
+  constructor(
+    readonly blob: string,
+    private readonly bytes: Uint8Array,
+    kind: number,
+  ) {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (bytes.length < kHeaderBytes) throw new BlobError(blob, 'shorter than its header');
     if (this.view.getUint32(0, true) !== 0x31544d54) throw new BlobError(blob, 'is no tile');

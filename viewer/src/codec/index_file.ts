@@ -5,9 +5,24 @@ import * as shape from './shape';
 import type { Json } from './shape';
 
 export type TrackKind =
-  'core' | 'scheduler' | 'orchestrator' | 'scopes' | 'lane' | 'counter' | 'marks' | 'loss';
-const kKinds = new Set(
-  ['core', 'scheduler', 'orchestrator', 'scopes', 'lane', 'counter', 'marks', 'loss']);
+  | 'core'
+  | 'scheduler'
+  | 'orchestrator'
+  | 'scopes'
+  | 'lane'
+  | 'counter'
+  | 'marks'
+  | 'loss';
+const kKinds = new Set([
+  'core',
+  'scheduler',
+  'orchestrator',
+  'scopes',
+  'lane',
+  'counter',
+  'marks',
+  'loss',
+]);
 
 export interface Track {
   id: number;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads members of JSON that others wrote: a member of the wrong type is as good as none, so that no
-// panel meets a value it does not expect.
+// Reads members of JSON that others wrote: a member of the wrong type is as good as none, so that
+// no panel meets a value it does not expect.
 
 export type Json = Record<string, unknown>;
 

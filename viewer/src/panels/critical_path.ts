@@ -10,49 +10,76 @@ import { count, duration, percent, taskText } from '../ui/units';
 import { section } from './section';
 
 export const kBlames = [
-  ['execution_ns', 'execution'], ['core_wait_ns', 'waiting for a core'],
-  ['scheduler_ns', 'scheduler'], ['orchestrator_ns', 'orchestrator'],
+  ['execution_ns', 'execution'],
+  ['core_wait_ns', 'waiting for a core'],
+  ['scheduler_ns', 'scheduler'],
+  ['orchestrator_ns', 'orchestrator'],
 ] as const;
 
 export function blameBar(path: Json): HTMLElement {
-  const whole = Math.max(1, kBlames.reduce((sum, [key]) => sum + shape.number(path[key]), 0));
+  const whole = Math.max(
+    1,
+    kBlames.reduce((sum, [key]) => sum + shape.number(path[key]), 0),
+  );
   const parts = kBlames.map(([key, word], i) => {
     const share = shape.number(path[key]) / whole;
     const part = h('span', { class: `blame b${i}`, title: `${word} ${percent(share)}` });
     part.style.width = `${share * 100}%`;
     return part;
   });
-  const words = kBlames.map(([key, word], i) => h('li', {},
-    h('span', { class: `swatch b${i}`, 'aria-hidden': 'true' }),
-    `${word} ${percent(shape.number(path[key]) / whole)}`));
-  return h('div', { class: 'blames' }, h('div', { class: 'stack' }, ...parts),
-    h('ul', { class: 'legend' }, ...words));
+  const words = kBlames.map(([key, word], i) =>
+    h(
+      'li',
+      {},
+      h('span', { class: `swatch b${i}`, 'aria-hidden': 'true' }),
+      `${word} ${percent(shape.number(path[key]) / whole)}`,
+    ),
+  );
+  return h(
+    'div',
+    { class: 'blames' },
+    h('div', { class: 'stack' }, ...parts),
+    h('ul', { class: 'legend' }, ...words),
+  );
 }
 
 export function criticalPath(
-  app: AppView, overview: Json, choose: (row: Json) => void = (row) => openStep(app, row),
+  app: AppView,
+  overview: Json,
+  choose: (row: Json) => void = (row) => openStep(app, row),
 ): HTMLElement | null {
   if (!shape.isRecord(overview.critical_path)) return null;
   const path = overview.critical_path;
   const rows = shape.records(path.steps);
   const left = shape.number(path.steps_left_out);
   const ns = (title: string, key: string, width = '4.6rem') => ({
-    title, width, number: true,
+    title,
+    width,
+    number: true,
     value: (row: Json) => shape.maybe(row[key]),
     text: (row: Json) => (shape.number(row[key]) > 0 ? duration(shape.number(row[key])) : '·'),
   });
   const table = new Table<Json>({
-    label: 'Critical path', rows, tall: 9,
+    label: 'Critical path',
+    rows,
+    tall: 9,
     choose,
     columns: [
-      { title: 'Task', width: '4.5rem', value: (row) => shape.text(row.text) || shape.text(row.task),
-        text: (row) => shape.text(row.text) || taskText(shape.text(row.task)) },
+      {
+        title: 'Task',
+        width: '4.5rem',
+        value: (row) => shape.text(row.text) || shape.text(row.task),
+        text: (row) => shape.text(row.text) || taskText(shape.text(row.task)),
+      },
       { title: 'Kernel', width: 'minmax(4.5rem, 1fr)', value: (row) => shape.text(row.kernel) },
-      ns('Execution', 'execution_ns'), ns('Core', 'core_wait_ns'), ns('Scheduler', 'scheduler_ns'),
+      ns('Execution', 'execution_ns'),
+      ns('Core', 'core_wait_ns'),
+      ns('Scheduler', 'scheduler_ns'),
       ns('Orchestr.', 'orchestrator_ns'),
     ],
   });
-  const words = `${count(rows.length + left)} tasks, ${duration(shape.number(path.length_ns))}` +
+  const words =
+    `${count(rows.length + left)} tasks, ${duration(shape.number(path.length_ns))}` +
     (left > 0 ? `; the ${count(rows.length)} longest are listed` : '');
   return section('Critical path', h('p', { class: 'quiet' }, words), blameBar(path), table.root);
 }
@@ -68,5 +95,7 @@ function openStep(app: AppView, row: Json): void {
   }
   const bounds = { begin: 0, end: app.run.index.end };
   app.selectTask(task, { track: shape.maybe(row.track), begin, end });
-  app.go('timeline', { view: fitRange(begin - 3 * (end - begin), end + 3 * (end - begin), bounds) });
+  app.go('timeline', {
+    view: fitRange(begin - 3 * (end - begin), end + 3 * (end - begin), bounds),
+  });
 }

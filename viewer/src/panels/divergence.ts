@@ -42,11 +42,21 @@ export function agree(a: TensorRow, b: TensorRow): boolean | null {
 export function findDivergence(here: TensorRow[], there: TensorRow[]): Divergence {
   const others = new Map(there.map((row) => [keyOf(row), row]));
   const result: Divergence = {
-    compared: 0, onlyHere: 0, onlyThere: 0, differing: [], differingTasks: 0, maker: null,
+    compared: 0,
+    onlyHere: 0,
+    onlyThere: 0,
+    differing: [],
+    differingTasks: 0,
+    maker: null,
   };
   for (const rows of tasksOf(here)) {
-    const found: TaskDifference = { task: rows[0].task, text: rows[0].text, kernel: rows[0].kernel,
-      inputs: [], outputs: [] };
+    const found: TaskDifference = {
+      task: rows[0].task,
+      text: rows[0].text,
+      kernel: rows[0].kernel,
+      inputs: [],
+      outputs: [],
+    };
     for (const row of rows) {
       const other = others.get(keyOf(row));
       if (!other) {

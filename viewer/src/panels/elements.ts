@@ -2,8 +2,19 @@
 // The elements of a dumped tensor as numbers, and what can be said of them.
 
 const kSizes: Record<string, number> = {
-  float32: 4, float16: 2, bfloat16: 2, float64: 8, int8: 1, int16: 2, int32: 4, int64: 8,
-  uint8: 1, uint16: 2, uint32: 4, uint64: 8, bool: 1,
+  float32: 4,
+  float16: 2,
+  bfloat16: 2,
+  float64: 8,
+  int8: 1,
+  int16: 2,
+  int32: 4,
+  int64: 8,
+  uint8: 1,
+  uint16: 2,
+  uint32: 4,
+  uint64: 8,
+  bool: 1,
 };
 
 export function elementBytes(dtype: string): number {
@@ -23,18 +34,30 @@ export function elementsOf(bytes: Uint8Array, dtype: string): Float64Array | nul
 
 function readerOf(dtype: string, view: DataView): (at: number) => number {
   switch (dtype) {
-    case 'float32': return (at) => view.getFloat32(at, true);
-    case 'float64': return (at) => view.getFloat64(at, true);
-    case 'float16': return (at) => half(view.getUint16(at, true));
-    case 'bfloat16': return (at) => brain(view, at);
-    case 'int8': return (at) => view.getInt8(at);
-    case 'int16': return (at) => view.getInt16(at, true);
-    case 'int32': return (at) => view.getInt32(at, true);
-    case 'int64': return (at) => Number(view.getBigInt64(at, true));
-    case 'uint16': return (at) => view.getUint16(at, true);
-    case 'uint32': return (at) => view.getUint32(at, true);
-    case 'uint64': return (at) => Number(view.getBigUint64(at, true));
-    default: return (at) => view.getUint8(at);
+    case 'float32':
+      return (at) => view.getFloat32(at, true);
+    case 'float64':
+      return (at) => view.getFloat64(at, true);
+    case 'float16':
+      return (at) => half(view.getUint16(at, true));
+    case 'bfloat16':
+      return (at) => brain(view, at);
+    case 'int8':
+      return (at) => view.getInt8(at);
+    case 'int16':
+      return (at) => view.getInt16(at, true);
+    case 'int32':
+      return (at) => view.getInt32(at, true);
+    case 'int64':
+      return (at) => Number(view.getBigInt64(at, true));
+    case 'uint16':
+      return (at) => view.getUint16(at, true);
+    case 'uint32':
+      return (at) => view.getUint32(at, true);
+    case 'uint64':
+      return (at) => Number(view.getBigUint64(at, true));
+    default:
+      return (at) => view.getUint8(at);
   }
 }
 
@@ -117,8 +140,15 @@ export function histogram(values: Float64Array, range: Range, bins: number): Flo
 }
 
 // A dark to light scale that colour-blind eyes can read.
-const kScale = [[13, 8, 60], [68, 40, 120], [54, 92, 141], [38, 140, 140], [74, 193, 109],
-  [180, 222, 60], [253, 231, 90]];
+const kScale = [
+  [13, 8, 60],
+  [68, 40, 120],
+  [54, 92, 141],
+  [38, 140, 140],
+  [74, 193, 109],
+  [180, 222, 60],
+  [253, 231, 90],
+];
 
 export function shade(part: number): [number, number, number] {
   const at = Math.max(0, Math.min(0.999999, part)) * (kScale.length - 1);

@@ -22,8 +22,10 @@ export interface Neighbourhood {
 }
 
 export async function neighbourhood(
-  find: (task: string) => Promise<GraphTask | null>, centre: string,
-  expanded: { before: Set<string>; after: Set<string> }, depth: number,
+  find: (task: string) => Promise<GraphTask | null>,
+  centre: string,
+  expanded: { before: Set<string>; after: Set<string> },
+  depth: number,
 ): Promise<Neighbourhood> {
   const nodes = new Map<string, Node>();
   const add = async (id: string, layer: number): Promise<Node> => {
@@ -82,17 +84,18 @@ function arrange(nodes: Map<string, Node>): Neighbourhood {
       place(layer);
     }
   }
-  return { nodes: [...nodes.values()], edges,
-    layers: { first: numbers[0] ?? 0, last: numbers[numbers.length - 1] ?? 0 } };
+  return {
+    nodes: [...nodes.values()],
+    edges,
+    layers: { first: numbers[0] ?? 0, last: numbers[numbers.length - 1] ?? 0 },
+  };
 }
 
 function place(layer: Node[]): void {
   layer.forEach((node, i) => (node.x = i - (layer.length - 1) / 2));
 }
 
-function middleOf(
-  node: Node, edges: Neighbourhood['edges'], nodes: Map<string, Node>,
-): number {
+function middleOf(node: Node, edges: Neighbourhood['edges'], nodes: Map<string, Node>): number {
   let sum = 0;
   let found = 0;
   for (const edge of edges) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The autopsy of a run that hung: the sentence, the stuck task, who waits for it, and what every unit
-// was doing.
+// The autopsy of a run that hung: the sentence, the stuck task, who waits for it, and what every
+// unit was doing.
 import type { AppView, Panel } from '../app/app_view';
 import * as shape from '../codec/shape';
 import type { Json } from '../codec/shape';
@@ -30,21 +30,33 @@ export class HangPanel implements Panel {
     if (asked !== this.asked) return;
     if (!hang) {
       const problem = run.documents.errors.get('doc/hang');
-      refill(this.root, h('p', { class: problem ? 'nothing bad' : 'nothing' },
-        problem ?? 'This run did not hang.'));
+      refill(
+        this.root,
+        h('p', { class: problem ? 'nothing bad' : 'nothing' }, problem ?? 'This run did not hang.'),
+      );
       return;
     }
-    refill(this.root,
+    refill(
+      this.root,
       h('p', { class: 'sentence' }, sentenceOf(hang)),
-      h('p', { class: 'quiet' }, `${shape.text(hang.code)} ${shape.text(hang.name)}: ` +
-        `${shape.text(hang.class)}. ${count(shape.number(hang.completed))} of ` +
-        `${count(shape.number(hang.submitted))} tasks were complete. Noticed ` +
-        `${duration(shape.number(hang.detected_ns))} after launch.`),
-      this.stuck(hang), this.chain(hang),
-      h('div', { class: 'columns' },
+      h(
+        'p',
+        { class: 'quiet' },
+        `${shape.text(hang.code)} ${shape.text(hang.name)}: ` +
+          `${shape.text(hang.class)}. ${count(shape.number(hang.completed))} of ` +
+          `${count(shape.number(hang.submitted))} tasks were complete. Noticed ` +
+          `${duration(shape.number(hang.detected_ns))} after launch.`,
+      ),
+      this.stuck(hang),
+      this.chain(hang),
+      h(
+        'div',
+        { class: 'columns' },
         h('div', {}, this.units(hang)),
-        h('div', {}, this.records(hang), this.rings(hang))),
-      typeof hang.text === 'string' ? section('As text', h('pre', {}, hang.text)) : null);
+        h('div', {}, this.records(hang), this.rings(hang)),
+      ),
+      typeof hang.text === 'string' ? section('As text', h('pre', {}, hang.text)) : null,
+    );
   }
 
   private task(text: string, label = text): Child {
@@ -60,64 +72,103 @@ export class HangPanel implements Panel {
   private stuck(hang: Json): HTMLElement | null {
     const stuck = shape.records(hang.stuck);
     if (stuck.length === 0) return null;
-    return section(stuck.length === 1 ? 'Stuck' : `Stuck: ${count(stuck.length)}`,
+    return section(
+      stuck.length === 1 ? 'Stuck' : `Stuck: ${count(stuck.length)}`,
       ...stuck.slice(0, 20).map((one) => {
         const waits = shape.texts(one.waits_for);
         const waiters = shape.texts(one.waiters);
         const task = shape.text(one.task);
-        return h('div', { class: 'stuck' },
+        return h(
+          'div',
+          { class: 'stuck' },
           h('div', { class: 'large' }, this.task(task, `${task} ${shape.text(one.kernel)}`)),
-          h('dl', { class: 'facts' },
+          h(
+            'dl',
+            { class: 'facts' },
             ...fact('on', shape.maybe(one.core) !== null ? `core ${shape.number(one.core)}` : ''),
             ...fact('submitted at', shape.text(one.site)),
-            ...fact('since', `${duration(shape.number(one.since_ns))} after launch, for ` +
-              duration(shape.number(one.for_ns))),
+            ...fact(
+              'since',
+              `${duration(shape.number(one.since_ns))} after launch, for ` +
+                duration(shape.number(one.for_ns)),
+            ),
             ...fact('waits for', waits.join('; ')),
             h('dt', {}, 'who waits'),
-            h('dd', {}, ...waiters.slice(0, 40).flatMap((waiter) => [this.task(waiter), ' ']),
-              waiters.length === 0 ? 'nobody' : waiters.length > 40
-                ? `and ${count(waiters.length - 40)} more` : '')),
-          h('p', {}, link('Its place in the timeline', () => this.showStuck(one)), ' · ',
+            h(
+              'dd',
+              {},
+              ...waiters.slice(0, 40).flatMap((waiter) => [this.task(waiter), ' ']),
+              waiters.length === 0
+                ? 'nobody'
+                : waiters.length > 40
+                  ? `and ${count(waiters.length - 40)} more`
+                  : '',
+            ),
+          ),
+          h(
+            'p',
+            {},
+            link('Its place in the timeline', () => this.showStuck(one)),
+            ' · ',
             link('Its arguments', () => {
               this.openTask(shape.text(one.task_id, parseTask(task) ?? ''));
               this.app.go('tensors');
-            }), ' · ',
+            }),
+            ' · ',
             link('Why it was where it was', () => {
               this.openTask(shape.text(one.task_id, parseTask(task) ?? ''));
               this.app.go('graph');
-            })));
-      }));
+            }),
+          ),
+        );
+      }),
+    );
   }
 
   private showStuck(one: Json): void {
     const index = this.app.run.index;
     const begin = index.launch + ticksOf(index, shape.number(one.since_ns));
-    const track = index.tracks.find((t) =>
-      t.kind === 'core' && t.unit === `core ${shape.text(one.core)}`)?.id ?? null;
+    const track =
+      index.tracks.find((t) => t.kind === 'core' && t.unit === `core ${shape.text(one.core)}`)
+        ?.id ?? null;
     const task = parseTask(shape.text(one.task)) ?? shape.text(one.task_id);
     this.app.selectTask(task, { track, begin, end: Math.max(begin, index.end) });
-    this.app.go('timeline', { view: fitRange(begin - (index.end - begin) * 0.1, index.end,
-      { begin: 0, end: index.end }) });
+    this.app.go('timeline', {
+      view: fitRange(begin - (index.end - begin) * 0.1, index.end, { begin: 0, end: index.end }),
+    });
   }
 
   private chain(hang: Json): HTMLElement | null {
     const chain = shape.texts(hang.chain);
     if (chain.length === 0) return null;
-    return section('Who waits for whom', h('ol', { class: 'chain' },
-      ...chain.slice(0, 60).map((one) => h('li', {}, this.task(one, one))),
-      chain.length > 60 ? h('li', { class: 'quiet' }, `${count(chain.length - 60)} more`) : null));
+    return section(
+      'Who waits for whom',
+      h(
+        'ol',
+        { class: 'chain' },
+        ...chain.slice(0, 60).map((one) => h('li', {}, this.task(one, one))),
+        chain.length > 60 ? h('li', { class: 'quiet' }, `${count(chain.length - 60)} more`) : null,
+      ),
+    );
   }
 
   private units(hang: Json): HTMLElement {
     const units: Json[] = [
-      ...(shape.isRecord(hang.orchestrator) ? [{ unit: 'orchestrator', ...hang.orchestrator }] : []),
-      ...shape.records(hang.schedulers)
+      ...(shape.isRecord(hang.orchestrator)
+        ? [{ unit: 'orchestrator', ...hang.orchestrator }]
+        : []),
+      ...shape
+        .records(hang.schedulers)
         .map((one) => ({ ...one, unit: `scheduler ${shape.text(one.scheduler)}` })),
       ...shape.records(hang.cores).map((one) => ({
-        ...one, unit: `core ${shape.text(one.core)} (${shape.text(one.core_type, '?')})` })),
+        ...one,
+        unit: `core ${shape.text(one.core)} (${shape.text(one.core_type, '?')})`,
+      })),
     ];
     const table = new Table<Json>({
-      label: 'Units', rows: units, tall: 16,
+      label: 'Units',
+      rows: units,
+      tall: 16,
       classOf: (row) => (row.left === false ? 'bad' : ''),
       choose: (row) => {
         const task = parseTask(shape.text(row.task));
@@ -126,22 +177,36 @@ export class HangPanel implements Panel {
       columns: [
         { title: 'Unit', width: '7rem', value: (row) => shape.text(row.unit) },
         { title: 'State', width: '4.6rem', value: (row) => shape.text(row.state) },
-        { title: 'For', width: '4.2rem', number: true, value: (row) => shape.number(row.for_ns),
-          text: (row) => duration(shape.number(row.for_ns)) },
+        {
+          title: 'For',
+          width: '4.2rem',
+          number: true,
+          value: (row) => shape.number(row.for_ns),
+          text: (row) => duration(shape.number(row.for_ns)),
+        },
         { title: 'What', width: 'minmax(13rem, 2fr)', value: whatOf },
-        { title: 'Left', width: '2.4rem', value: (row) => (row.left === false ? 'no' : 'yes'),
-          hint: 'left when it was asked to' },
+        {
+          title: 'Left',
+          width: '2.4rem',
+          value: (row) => (row.left === false ? 'no' : 'yes'),
+          hint: 'left when it was asked to',
+        },
       ],
     });
     return section('Units', table.root);
   }
 
   private records(hang: Json): HTMLElement | null {
-    const rows = shape.records(hang.cores).flatMap((core) =>
-      shape.records(core.last_records).map((one) => ({ ...one, core: core.core } as Json)));
+    const rows = shape
+      .records(hang.cores)
+      .flatMap((core) =>
+        shape.records(core.last_records).map((one) => ({ ...one, core: core.core }) as Json),
+      );
     if (rows.length === 0) return null;
     const table = new Table<Json>({
-      label: 'Last records', rows, tall: 9,
+      label: 'Last records',
+      rows,
+      tall: 9,
       choose: (row) => {
         const task = parseTask(shape.text(row.task));
         if (task) this.openTask(task);
@@ -150,11 +215,20 @@ export class HangPanel implements Panel {
         { title: 'Core', width: '4rem', number: true, value: (row) => shape.maybe(row.core) },
         { title: 'Task', width: '6rem', value: (row) => shape.text(row.task) },
         { title: 'Kernel', width: '1fr', value: (row) => shape.text(row.kernel) },
-        { title: 'Start', width: '6rem', number: true, value: (row) => shape.number(row.start_ns),
-          text: (row) => duration(shape.number(row.start_ns), 4) },
-        { title: 'Time', width: '5.5rem', number: true,
+        {
+          title: 'Start',
+          width: '6rem',
+          number: true,
+          value: (row) => shape.number(row.start_ns),
+          text: (row) => duration(shape.number(row.start_ns), 4),
+        },
+        {
+          title: 'Time',
+          width: '5.5rem',
+          number: true,
           value: (row) => shape.number(row.end_ns) - shape.number(row.start_ns),
-          text: (row) => duration(shape.number(row.end_ns) - shape.number(row.start_ns)) },
+          text: (row) => duration(shape.number(row.end_ns) - shape.number(row.start_ns)),
+        },
       ],
     });
     return section('Last records of the cores', table.root);
@@ -165,14 +239,36 @@ export class HangPanel implements Panel {
     if (rings.length === 0) return null;
     const cell = (used: number, of: number, text: (n: number) => string): HTMLElement =>
       h('td', {}, bar(of > 0 ? used / of : 0), ` ${text(used)} of ${text(of)}`);
-    return section('Rings at that moment', h('table', { class: 'plain' },
-      h('thead', {}, h('tr', {}, ...['ring', 'tasks', 'heap', 'dependencies']
-        .map((head) => h('th', {}, head)))),
-      h('tbody', {}, ...rings.map((ring) => h('tr', {},
-        h('th', {}, shape.text(ring.ring)),
-        cell(shape.number(ring.tasks), shape.number(ring.task_window), count),
-        cell(shape.number(ring.heap), shape.number(ring.heap_bytes), bytes),
-        cell(shape.number(ring.dep_pool_used), shape.number(ring.dep_pool), count))))));
+    return section(
+      'Rings at that moment',
+      h(
+        'table',
+        { class: 'plain' },
+        h(
+          'thead',
+          {},
+          h(
+            'tr',
+            {},
+            ...['ring', 'tasks', 'heap', 'dependencies'].map((head) => h('th', {}, head)),
+          ),
+        ),
+        h(
+          'tbody',
+          {},
+          ...rings.map((ring) =>
+            h(
+              'tr',
+              {},
+              h('th', {}, shape.text(ring.ring)),
+              cell(shape.number(ring.tasks), shape.number(ring.task_window), count),
+              cell(shape.number(ring.heap), shape.number(ring.heap_bytes), bytes),
+              cell(shape.number(ring.dep_pool_used), shape.number(ring.dep_pool), count),
+            ),
+          ),
+        ),
+      ),
+    );
   }
 }
 
@@ -189,8 +285,10 @@ function whatOf(row: Json): string {
   const task = [shape.text(row.task), shape.text(row.kernel)].filter((w) => w).join(' ');
   if (task) return task;
   if (typeof row.scheduler === 'number') {
-    return `${count(shape.number(row.ready))} ready, ${count(shape.number(row.running))} running, ` +
-      `${count(shape.number(row.waiting))} waiting`;
+    return (
+      `${count(shape.number(row.ready))} ready, ${count(shape.number(row.running))} running, ` +
+      `${count(shape.number(row.waiting))} waiting`
+    );
   }
   const last = shape.text(row.last_submitted);
   return last ? `last submitted ${last} at ${shape.text(row.last_site)}` : '';

@@ -16,8 +16,8 @@ export interface Counter {
   flag: string;
 }
 
-const kHeight = 92;
-const kTop = 8;
+const kHeight = 100;
+const kTop = 16;
 const kBottom = 18;
 
 export class OccupancyChart {
@@ -25,18 +25,27 @@ export class OccupancyChart {
   private readonly plot = svg('svg', { class: 'plot', height: kHeight, role: 'img' });
   private readonly words = h('span', { class: 'quiet' });
 
-  constructor(private readonly app: AppView, private readonly counter: Counter) {
+  constructor(
+    private readonly app: AppView,
+    private readonly counter: Counter,
+  ) {
     this.plot.setAttribute('aria-label', `${counter.title} over time`);
-    this.root = h('figure', { class: 'chart' }, h('figcaption', {}, h('strong', {}, counter.title),
-      this.words), this.plot);
-    this.plot.addEventListener('wheel', (event) => this.wheel(event as WheelEvent),
-      { passive: false });
+    this.root = h(
+      'figure',
+      { class: 'chart' },
+      h('figcaption', {}, h('strong', {}, counter.title), this.words),
+      this.plot,
+    );
+    this.plot.addEventListener('wheel', (event) => this.wheel(event as WheelEvent), {
+      passive: false,
+    });
     this.plot.addEventListener('click', (event) => {
       const view = this.view;
       const time = ticksAt(view, this.width, (event as MouseEvent).offsetX);
       const half = (view.end - view.begin) / 8;
-      this.app.go('timeline', { view: clampView({ begin: time - half, end: time + half },
-        this.bounds) });
+      this.app.go('timeline', {
+        view: clampView({ begin: time - half, end: time + half }, this.bounds),
+      });
     });
     new ResizeObserver(() => this.draw()).observe(this.root);
   }
@@ -56,8 +65,14 @@ export class OccupancyChart {
   private wheel(event: WheelEvent): void {
     if (!event.ctrlKey && !event.shiftKey && Math.abs(event.deltaY) < 1) return;
     event.preventDefault();
-    this.app.set({ view: zoomAt(this.view, this.bounds, event.offsetX / this.width,
-      Math.exp(event.deltaY * 0.002)) });
+    this.app.set({
+      view: zoomAt(
+        this.view,
+        this.bounds,
+        event.offsetX / this.width,
+        Math.exp(event.deltaY * 0.002),
+      ),
+    });
   }
 
   draw(): void {
@@ -69,29 +84,51 @@ export class OccupancyChart {
     const peak = area.peak();
     // With a capacity that is far away the line is out of sight, and the words say how far.
     const near = capacity !== null && capacity > 0 && peak > capacity * 0.2;
-    const top = near ? capacity * 1.08 : Math.max(peak * 1.15, 1e-9);
+    const top = near ? capacity : Math.max(peak * 1.15, 1e-9);
     const y = (value: number): number =>
       kTop + (1 - Math.max(0, value) / top) * (kHeight - kTop - kBottom);
     const unit = track.unitOfValue;
     const share = capacity ? `, ${percent(peak / capacity)} of ${quantity(capacity, unit)}` : '';
-    this.words.textContent = `peak ${quantity(peak, unit)}${share}` +
-      (area.complete ? '' : ' · loading');
+    this.words.textContent =
+      `peak ${quantity(peak, unit)}${share}` + (area.complete ? '' : ' · loading');
     this.plot.setAttribute('width', String(width));
     this.plot.setAttribute('viewBox', `0 0 ${width} ${kHeight}`);
-    const ticks = axisTicks({ index: run.index, absolute: this.app.state.absolute }, this.view, width);
-    refill(this.plot,
+    const ticks = axisTicks(
+      { index: run.index, absolute: this.app.state.absolute },
+      this.view,
+      width,
+    );
+    refill(
+      this.plot,
       svg('path', { class: 'most', d: outline(area.most, y, y(0)) }),
       svg('path', { class: 'least', d: outline(area.least, y, y(0)) }),
       ...ticks.flatMap((tick) => {
         const x = xOf(this.view, width, tick.ticks);
-        return [svg('line', { class: 'tick', x1: x, x2: x, y1: y(0), y2: y(0) + 4 }),
-          x < width - 50 ? svg('text', { class: 'label', x: x + 3, y: kHeight - 5 }, tick.text) : null];
+        return [
+          svg('line', { class: 'tick', x1: x, x2: x, y1: y(0), y2: y(0) + 4 }),
+          x < width - 50
+            ? svg('text', { class: 'label', x: x + 3, y: kHeight - 5 }, tick.text)
+            : null,
+        ];
       }),
       svg('line', { class: 'tick', x1: 0, x2: width, y1: y(0), y2: y(0) }),
-      near ? svg('line', { class: peak >= capacity ? 'limit reached' : 'limit', x1: 0, x2: width,
-        y1: y(capacity), y2: y(capacity) }) : null,
-      near ? svg('text', { class: 'label', x: width - 4, y: y(capacity) + 12,
-        'text-anchor': 'end' }, `capacity ${quantity(capacity, unit)}`) : null);
+      near
+        ? svg('line', {
+            class: peak >= capacity ? 'limit reached' : 'limit',
+            x1: 0,
+            x2: width,
+            y1: y(capacity),
+            y2: y(capacity),
+          })
+        : null,
+      near
+        ? svg(
+            'text',
+            { class: 'label', x: width - 4, y: y(capacity) - 4, 'text-anchor': 'end' },
+            `capacity ${quantity(capacity, unit)}`,
+          )
+        : null,
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scopes of a run held: occupancy over time under the line of its capacity, sites, peaks and
-// the settings that would have been enough.
+// What the scopes of a run held: occupancy over time under the line of its capacity, sites, peaks
+// and the settings that would have been enough.
 import type { AppView, Panel } from '../app/app_view';
 import * as shape from '../codec/shape';
 import type { Json } from '../codec/shape';
@@ -37,19 +37,32 @@ export class ScopesPanel implements Panel {
     if (asked !== this.asked) return;
     if (!scopes) {
       const problem = run.documents.errors.get('doc/scopes');
-      refill(this.root, h('p', { class: problem ? 'nothing bad' : 'nothing' }, problem ??
-        'No scopes were recorded. tidemark run … --enable-scope-stats records them.'));
+      refill(
+        this.root,
+        h(
+          'p',
+          { class: problem ? 'nothing bad' : 'nothing' },
+          problem ?? 'No scopes were recorded. tidemark run … --enable-scope-stats records them.',
+        ),
+      );
       return;
     }
     this.charts = this.countersOf(scopes).map((counter) => new OccupancyChart(this.app, counter));
-    refill(this.root,
+    refill(
+      this.root,
       culpritOf(scopes),
-      section('Occupancy over time',
+      section(
+        'Occupancy over time',
         this.charts.length === 0 ? h('p', { class: 'quiet' }, 'No occupancy was recorded.') : null,
-        h('div', { class: 'charts' }, ...this.charts.map((chart) => chart.root))),
-      h('div', { class: 'columns' },
+        h('div', { class: 'charts' }, ...this.charts.map((chart) => chart.root)),
+      ),
+      h(
+        'div',
+        { class: 'columns' },
         h('div', {}, this.peaks(scopes)),
-        h('div', {}, this.siteTable(scopes))));
+        h('div', {}, this.siteTable(scopes)),
+      ),
+    );
     this.sites?.setSelected((row) => shape.text(row.site) === this.app.state.site);
     for (const chart of this.charts) chart.draw();
   }
@@ -57,82 +70,147 @@ export class ScopesPanel implements Panel {
   // The fullest first; those that never held anything are left out.
   private countersOf(scopes: Json): Counter[] {
     const { run } = this.app;
-    const given = shape.list(scopes.counters).map((one): Json =>
-      (typeof one === 'number' ? { track: one } : shape.record(one)));
+    const given = shape
+      .list(scopes.counters)
+      .map((one): Json => (typeof one === 'number' ? { track: one } : shape.record(one)));
     const resources = shape.records(scopes.resources);
     // Resources are named with their ring, counters may be without it.
     const same = (resource: Json, one: Json): boolean =>
       shape.text(resource.resource).startsWith(shape.text(one.resource, '?')) &&
       (resource.ring ?? null) === (one.ring ?? null);
-    return given.map((one): Counter | null => {
-      const track = run.track(shape.maybe(one.track));
-      if (!track || track.values !== 'samples' || track.count === 0) return null;
-      const of = resources.find((resource) => same(resource, one));
-      return {
-        track,
-        title: track.name,
-        capacity: shape.maybe(one.capacity) ?? shape.maybe(of?.capacity),
-        peak: shape.maybe(of?.peak),
-        flag: shape.text(of?.flag),
-      };
-    }).filter((one): one is Counter => one !== null)
-      .sort((a, b) => shareOf(b) - shareOf(a)).slice(0, 24);
+    return given
+      .map((one): Counter | null => {
+        const track = run.track(shape.maybe(one.track));
+        if (!track || track.values !== 'samples' || track.count === 0) return null;
+        const of = resources.find((resource) => same(resource, one));
+        return {
+          track,
+          title: track.name,
+          capacity: shape.maybe(one.capacity) ?? shape.maybe(of?.capacity),
+          peak: shape.maybe(of?.peak),
+          flag: shape.text(of?.flag),
+        };
+      })
+      .filter((one): one is Counter => one !== null)
+      .sort((a, b) => shareOf(b) - shareOf(a))
+      .slice(0, 24);
   }
 
   private peaks(scopes: Json): HTMLElement {
-    const rows = shape.records(scopes.resources);
+    const rows = shape
+      .records(scopes.resources)
+      .sort((a, b) => shape.number(b.percent) - shape.number(a.percent));
     const of = (row: Json, key: string): string => {
       const value = shape.number(row[key]);
       return /heap/i.test(shape.text(row.resource)) ? bytes(value) : count(value);
     };
     const table = new Table<Json>({
-      label: 'Peaks', rows, tall: 14, empty: 'nothing was held',
+      label: 'Peaks',
+      rows,
+      tall: 14,
+      empty: 'nothing was held',
       classOf: (row) => (shape.number(row.percent) >= 99.5 ? 'bad' : ''),
       choose: (row) => this.app.set({ site: shape.text(row.site) }),
       columns: [
-        { title: 'Resource', width: 'minmax(9.4rem, 1fr)', value: (row) => shape.text(row.resource),
-          text: (row) => nameOfResource(row) },
-        { title: 'Peak', width: '4.2rem', number: true, value: (row) => shape.number(row.peak),
-          text: (row) => of(row, 'peak') },
-        { title: 'Capacity', width: '4.2rem', number: true,
-          value: (row) => shape.number(row.capacity), text: (row) => of(row, 'capacity') },
-        { title: 'Use', width: '5.4rem', value: (row) => shape.number(row.percent),
+        {
+          title: 'Resource',
+          width: 'minmax(12rem, 1fr)',
+          value: (row) => shape.text(row.resource),
+          text: (row) => nameOfResource(row),
+        },
+        {
+          title: 'Peak',
+          width: '5.2rem',
+          number: true,
+          value: (row) => shape.number(row.peak),
+          text: (row) => of(row, 'peak'),
+        },
+        {
+          title: 'Capacity',
+          width: '5.2rem',
+          number: true,
+          value: (row) => shape.number(row.capacity),
+          text: (row) => of(row, 'capacity'),
+        },
+        {
+          title: 'Use',
+          width: '6rem',
+          value: (row) => shape.number(row.percent),
           text: (row) => `${shape.number(row.percent).toFixed(1)} %`,
-          cell: (row) => h('span', { class: 'use' }, bar(shape.number(row.percent) / 100),
-            ` ${shape.number(row.percent).toFixed(0)} %`) },
-        { title: 'Enough', width: 'minmax(9.6rem, 1fr)',
-          hint: 'the smallest setting that would have been enough', value: (row) => shape.text(row.flag),
-          text: (row) => `${shape.text(row.flag)} ${shape.text(row.needed)}` },
+          cell: (row) =>
+            h(
+              'span',
+              { class: 'use' },
+              bar(shape.number(row.percent) / 100),
+              ` ${shape.number(row.percent).toFixed(0)} %`,
+            ),
+        },
+        {
+          title: 'Would have been enough',
+          width: 'minmax(12rem, 1fr)',
+          hint: 'the smallest setting that would have been enough',
+          value: (row) => shape.text(row.flag),
+          text: (row) => `${shape.text(row.flag)} ${shape.text(row.needed)}`,
+        },
       ],
     });
     const settings = shape.text(scopes.smallest_settings);
-    return section('Peaks and limits', table.root,
-      settings ? h('p', { class: 'quiet' }, 'The smallest sizes this run would have needed:') : null,
-      settings ? h('pre', { class: 'wrap' }, settings) : null);
+    return section(
+      'Peaks and limits',
+      table.root,
+      settings
+        ? h('p', { class: 'quiet' }, 'The smallest sizes this run would have needed:')
+        : null,
+      settings ? h('pre', { class: 'wrap' }, settings) : null,
+    );
   }
 
   private siteTable(scopes: Json): HTMLElement {
     const rows = asTree(shape.records(scopes.sites));
     this.sites = new Table<Json>({
-      label: 'Scopes by site', rows, tall: 16, empty: 'no scope was recorded',
+      label: 'Scopes by site',
+      rows,
+      tall: 16,
+      empty: 'no scope was recorded',
       choose: (row) => this.app.set({ site: shape.text(row.site) }),
       columns: [
-        { title: 'Site', width: 'minmax(11rem, 1.4fr)', value: (row) => shape.text(row.site),
+        {
+          title: 'Site',
+          width: 'minmax(11rem, 1.4fr)',
+          value: (row) => shape.text(row.site),
           cell: (row) => {
             const name = h('span', {}, shape.text(row.site));
             name.style.paddingLeft = `${Math.min(12, shape.number(row.depth)) * 14}px`;
             return name;
-          } },
+          },
+        },
         { title: 'Ring', width: '2rem', number: true, value: (row) => shape.maybe(row.ring) },
-        { title: 'Scopes', width: '3.4rem', number: true, value: (row) => shape.number(row.count),
-          text: (row) => count(shape.number(row.count)) },
-        { title: 'Longest', width: '4.4rem', number: true,
+        {
+          title: 'Scopes',
+          width: '3.4rem',
+          number: true,
+          value: (row) => shape.number(row.count),
+          text: (row) => count(shape.number(row.count)),
+        },
+        {
+          title: 'Longest',
+          width: '4.4rem',
+          number: true,
           value: (row) => shape.number(row.longest_ns),
-          text: (row) => duration(shape.number(row.longest_ns)) },
-        { title: 'Use', width: '3.4rem', number: true, value: (row) => shape.number(row.percent),
-          text: (row) => `${shape.number(row.percent).toFixed(1)} %` },
-        { title: 'Closest to limit', width: 'minmax(7.6rem, 1fr)',
-          value: (row) => shape.text(row.closest) },
+          text: (row) => duration(shape.number(row.longest_ns)),
+        },
+        {
+          title: 'Use',
+          width: '3.4rem',
+          number: true,
+          value: (row) => shape.number(row.percent),
+          text: (row) => `${shape.number(row.percent).toFixed(1)} %`,
+        },
+        {
+          title: 'Closest to its limit',
+          width: 'minmax(12rem, 1fr)',
+          value: (row) => shape.text(row.closest),
+        },
       ],
     });
     const chosen: Child = link('Show scopes in the timeline', () => this.app.go('timeline'));
@@ -143,8 +221,10 @@ export class ScopesPanel implements Panel {
     const bounds = { begin: 0, end: this.app.run.index.end };
     const view = clampView(this.app.state.view ?? bounds, bounds);
     const moves: Record<string, () => typeof view> = {
-      a: () => pan(view, bounds, -0.2), d: () => pan(view, bounds, 0.2),
-      w: () => zoomAt(view, bounds, 0.5, 0.6), s: () => zoomAt(view, bounds, 0.5, 1.7),
+      a: () => pan(view, bounds, -0.2),
+      d: () => pan(view, bounds, 0.2),
+      w: () => zoomAt(view, bounds, 0.5, 0.6),
+      s: () => zoomAt(view, bounds, 0.5, 1.7),
       '0': () => fitRange(bounds.begin, bounds.end, bounds),
     };
     const move = moves[event.key.toLowerCase()];
@@ -164,10 +244,14 @@ function culpritOf(scopes: Json): HTMLElement | null {
   const text = /heap/.test(resource) ? bytes : count;
   const of = ring === null || /ring \d/.test(resource) ? '' : ` of ring ${ring}`;
   const setting = shape.text(culprit.setting);
-  return h('p', { class: 'sentence' }, `The ${resource}${of} was full: ` +
-    `${text(shape.number(culprit.used))} of ${text(shape.number(culprit.capacity))}` +
-    `, in the scope at ${shape.text(culprit.scope, 'a place that is not known')}` +
-    `${setting ? `; raise ${setting}` : ''}.`);
+  return h(
+    'p',
+    { class: 'sentence' },
+    `The ${resource}${of} was full: ` +
+      `${text(shape.number(culprit.used))} of ${text(shape.number(culprit.capacity))}` +
+      `, in the scope at ${shape.text(culprit.scope, 'a place that is not known')}` +
+      `${setting ? `; raise ${setting}` : ''}.`,
+  );
 }
 
 function shareOf(counter: Counter): number {

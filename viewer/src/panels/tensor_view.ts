@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One dumped argument: statistics, its place in its buffer, and the values of a slice as a heat map, a
-// histogram and numbers; where the other stage was dumped, too, both side by side.
+// One dumped argument: statistics, its place in its buffer, and the values of a slice as a heat
+// map, a histogram and numbers; where the other stage was dumped, too, both side by side.
 import type { TensorRow } from '../tiles/tensor_store';
 import { h, svg, type Child } from '../ui/dom';
 import { Table } from '../ui/table';
@@ -13,28 +13,48 @@ const kBins = 48;
 const kMostColumns = 10;
 
 export function stageText(stage: string): string {
-  return ({ before_dispatch: 'before', after_completion: 'after', at_hang: 'at the hang' } as
-    Record<string, string>)[stage] ?? stage;
+  return (
+    (
+      { before_dispatch: 'before', after_completion: 'after', at_hang: 'at the hang' } as Record<
+        string,
+        string
+      >
+    )[stage] ?? stage
+  );
 }
 
 export function statistics(row: TensorRow): HTMLElement {
   const { stats } = row;
   const facts: [string, string, boolean?][] = [
-    ['stage', stageText(row.stage)], ['role', row.role],
-    ['type', `${row.dtype} [${row.shape.join(' × ')}]`], ['size', bytes(row.bytes)],
+    ['stage', stageText(row.stage)],
+    ['role', row.role],
+    ['type', `${row.dtype} [${row.shape.join(' × ')}]`],
+    ['size', bytes(row.bytes)],
   ];
   for (const remark of row.remarks) facts.push(['beware', remark, true]);
   if (row.kind === 'scalar') facts.push(['value', row.value]);
   if (stats) {
-    facts.push(['least', stats.min === null ? '' : short(stats.min)],
+    facts.push(
+      ['least', stats.min === null ? '' : short(stats.min)],
       ['most', stats.max === null ? '' : short(stats.max)],
       ['mean', stats.mean === null ? '' : short(stats.mean)],
       ['L2 norm', stats.l2 === null ? '' : short(stats.l2)],
-      ['zeros', count(stats.zero)], ['NaN', count(stats.nan), stats.nan > 0],
-      ['infinite', count(stats.inf), stats.inf > 0], ['hash', stats.hash]);
+      ['zeros', count(stats.zero)],
+      ['NaN', count(stats.nan), stats.nan > 0],
+      ['infinite', count(stats.inf), stats.inf > 0],
+      ['hash', stats.hash],
+    );
   }
-  return h('dl', { class: 'facts two' }, ...facts.filter(([, value]) => value !== '')
-    .flatMap(([name, value, bad]) => [h('dt', {}, name), h('dd', { class: bad ? 'bad' : '' }, value)]));
+  return h(
+    'dl',
+    { class: 'facts two' },
+    ...facts
+      .filter(([, value]) => value !== '')
+      .flatMap(([name, value, bad]) => [
+        h('dt', {}, name),
+        h('dd', { class: bad ? 'bad' : '' }, value),
+      ]),
+  );
 }
 
 export function heatMap(slice: Slice, range: Range, label: string): HTMLElement {
@@ -67,7 +87,12 @@ export function heatMap(slice: Slice, range: Range, label: string): HTMLElement 
 
 // The mean of the values below one cell; what is not finite shows at any size.
 function cellColor(
-  slice: Slice, range: Range, x: number, y: number, columns: number, rows: number,
+  slice: Slice,
+  range: Range,
+  x: number,
+  y: number,
+  columns: number,
+  rows: number,
 ): [number, number, number] {
   const x0 = Math.floor((x * slice.columns) / columns);
   const x1 = Math.max(x0 + 1, Math.floor(((x + 1) * slice.columns) / columns));
@@ -94,19 +119,29 @@ export function histogramOf(slice: Slice, range: Range): Element {
   const counts = histogram(slice.values, range, kBins);
   const most = Math.max(1, ...counts);
   const wide = kMapSide / kBins;
-  return svg('svg', { class: 'plot', width: kMapSide, height: 84, role: 'img',
-    'aria-label': 'histogram' },
-  ...[...counts].map((one, i) => {
-    const tall = one > 0 ? Math.max(1.5, (one / most) * 58) : 0;
-    const bar = svg('rect', { class: 'bin', x: i * wide, width: wide - 1, y: 62 - tall,
-      height: tall });
-    bar.append(svg('title', {}, `${count(one)} values`));
-    return bar;
-  }),
-  svg('line', { class: 'tick', x1: 0, x2: kMapSide, y1: 62.5, y2: 62.5 }),
-  svg('text', { class: 'label', x: 0, y: 77 }, range.finite ? short(range.least) : ''),
-  svg('text', { class: 'label', x: kMapSide, y: 77, 'text-anchor': 'end' },
-    range.finite ? short(range.most) : ''));
+  return svg(
+    'svg',
+    { class: 'plot', width: kMapSide, height: 84, role: 'img', 'aria-label': 'histogram' },
+    ...[...counts].map((one, i) => {
+      const tall = one > 0 ? Math.max(1.5, (one / most) * 58) : 0;
+      const bar = svg('rect', {
+        class: 'bin',
+        x: i * wide,
+        width: wide - 1,
+        y: 62 - tall,
+        height: tall,
+      });
+      bar.append(svg('title', {}, `${count(one)} values`));
+      return bar;
+    }),
+    svg('line', { class: 'tick', x1: 0, x2: kMapSide, y1: 62.5, y2: 62.5 }),
+    svg('text', { class: 'label', x: 0, y: 77 }, range.finite ? short(range.least) : ''),
+    svg(
+      'text',
+      { class: 'label', x: kMapSide, y: 77, 'text-anchor': 'end' },
+      range.finite ? short(range.most) : '',
+    ),
+  );
 }
 
 export function valuesTable(slice: Slice): HTMLElement {
@@ -117,18 +152,25 @@ export function valuesTable(slice: Slice): HTMLElement {
     return false;
   };
   const table = new Table<number>({
-    label: 'Values', tall: 10, rows: Array.from({ length: Math.min(slice.rows, 200000) }, (_, i) => i),
+    label: 'Values',
+    tall: 10,
+    rows: Array.from({ length: Math.min(slice.rows, 200000) }, (_, i) => i),
     classOf: (row) => (bad(row) ? 'bad' : ''),
     columns: [
       { title: '', width: '4rem', number: true, value: (row) => row },
       ...Array.from({ length: columns }, (_, j) => ({
-        title: String(j), width: '5.6rem', number: true,
-        value: (row: number) => value(row, j), text: (row: number) => short(value(row, j)),
+        title: String(j),
+        width: '5.6rem',
+        number: true,
+        value: (row: number) => value(row, j),
+        text: (row: number) => short(value(row, j)),
       })),
     ],
   });
-  const cut = slice.columns > columns
-    ? h('p', { class: 'quiet' }, `The first ${columns} of ${count(slice.columns)} columns.`) : null;
+  const cut =
+    slice.columns > columns
+      ? h('p', { class: 'quiet' }, `The first ${columns} of ${count(slice.columns)} columns.`)
+      : null;
   return h('div', {}, table.root, cut);
 }
 
@@ -140,11 +182,23 @@ export function sideBySide(
   const columns = parts.map(({ row, slice, why }): Child => {
     const label = stageText(row.stage);
     const own = slice ? rangeOf(slice.values) : null;
-    const odd = own && own.nan + own.inf > 0
-      ? h('p', { class: 'bad' }, `${count(own.nan)} NaN, ${count(own.inf)} infinite in this slice`) : null;
-    return h('div', {}, h('h3', {}, label), odd,
-      ...(slice ? [heatMap(slice, range, label), histogramOf(slice, range), valuesTable(slice)]
-        : [h('p', { class: 'quiet' }, why)]));
+    const odd =
+      own && own.nan + own.inf > 0
+        ? h(
+            'p',
+            { class: 'bad' },
+            `${count(own.nan)} NaN, ${count(own.inf)} infinite in this slice`,
+          )
+        : null;
+    return h(
+      'div',
+      {},
+      h('h3', {}, label),
+      odd,
+      ...(slice
+        ? [heatMap(slice, range, label), histogramOf(slice, range), valuesTable(slice)]
+        : [h('p', { class: 'quiet' }, why)]),
+    );
   });
   return h('div', { class: 'stages' }, ...columns, differences(slices));
 }
@@ -160,8 +214,13 @@ function differences(slices: Slice[]): HTMLElement | null {
     const by = Math.abs(after[i] - before[i]);
     if (by > most) most = by;
   }
-  return h('p', { class: 'wide' }, differ === 0 ? 'Both stages have the same values.'
-    : `${count(differ)} of ${count(before.length)} values differ, by ${short(most)} at most.`);
+  return h(
+    'p',
+    { class: 'wide' },
+    differ === 0
+      ? 'Both stages have the same values.'
+      : `${count(differ)} of ${count(before.length)} values differ, by ${short(most)} at most.`,
+  );
 }
 
 // A view of a buffer drawn inside it: as a block where rows of the buffer are known, else as a bar.
@@ -171,10 +230,12 @@ export function placeInBuffer(row: TensorRow): HTMLElement | null {
   const inner = row.shape[row.shape.length - 1] ?? 1;
   const outer = row.shape[row.shape.length - 2] ?? 1;
   const stride = row.strides[row.strides.length - 2] ?? inner;
-  const last = row.shape.reduce((sum, size, dim) =>
-    sum + (Math.max(1, size) - 1) * (row.strides[dim] ?? 0), row.startOffset);
-  const words = `elements ${count(row.startOffset)} to ${count(last)} of ${count(whole)} ` +
-    `of ${row.buffer}`;
+  const last = row.shape.reduce(
+    (sum, size, dim) => sum + (Math.max(1, size) - 1) * (row.strides[dim] ?? 0),
+    row.startOffset,
+  );
+  const words =
+    `elements ${count(row.startOffset)} to ${count(last)} of ${count(whole)} ` + `of ${row.buffer}`;
   const block = row.shape.length === 2 && outer > 1 && stride >= inner && whole % stride === 0;
   const [wide, tall] = block ? [stride, whole / stride] : [whole, 1];
   const x = row.startOffset % wide;
@@ -182,11 +243,20 @@ export function placeInBuffer(row: TensorRow): HTMLElement | null {
   const width = block ? inner : Math.max(1, last - row.startOffset + 1);
   const w = kMapSide;
   const t = block ? Math.max(24, Math.min(160, (tall / wide) * kMapSide)) : 22;
-  return section('Place in its buffer',
-    svg('svg', { class: 'plot buffer', width: w, height: t, role: 'img', 'aria-label': words },
+  return section(
+    'Place in its buffer',
+    svg(
+      'svg',
+      { class: 'plot buffer', width: w, height: t, role: 'img', 'aria-label': words },
       svg('rect', { class: 'whole', x: 0.5, y: 0.5, width: w - 1, height: t - 1 }),
-      svg('rect', { class: 'part', x: (x / wide) * w, y: (y / tall) * t,
+      svg('rect', {
+        class: 'part',
+        x: (x / wide) * w,
+        y: (y / tall) * t,
         width: Math.max(2, Math.min(1, width / wide) * w),
-        height: Math.max(2, ((block ? outer : tall) / tall) * t) })) as unknown as HTMLElement,
-    h('p', { class: 'quiet' }, words));
+        height: Math.max(2, ((block ? outer : tall) / tall) * t),
+      }),
+    ) as unknown as HTMLElement,
+    h('p', { class: 'quiet' }, words),
+  );
 }

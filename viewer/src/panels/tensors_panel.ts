@@ -17,8 +17,12 @@ const kMostElements = 1 << 24;
 export class TensorsPanel implements Panel {
   readonly id = 'tensors';
   readonly root = h('section', { class: 'panel tensors', 'aria-label': 'Tensors' });
-  private readonly filter = h('input', { type: 'search', placeholder: 'Filter: task, kernel, type',
-    'aria-label': 'Filter', spellcheck: 'false' });
+  private readonly filter = h('input', {
+    type: 'search',
+    placeholder: 'Filter: task, kernel, type',
+    'aria-label': 'Filter',
+    spellcheck: 'false',
+  });
   private readonly odd = h('input', { type: 'checkbox', id: 'odd' });
   private readonly only = h('input', { type: 'checkbox', id: 'only' });
   private readonly words = h('span', { class: 'quiet', role: 'status' });
@@ -32,20 +36,37 @@ export class TensorsPanel implements Panel {
 
   constructor(private readonly app: AppView) {
     this.table = new Table<TensorRow>({
-      label: 'Arguments', rows: [], empty: 'no argument is like this',
+      label: 'Arguments',
+      rows: [],
+      empty: 'no argument is like this',
       classOf: (row) => (isFinite(row.stats) ? '' : 'bad'),
-      choose: (row) => this.app.selectTask(row.task, { tensor: row.row,
-        ...(this.app.state.task === row.task ? this.spanOfState() : {}) }),
+      choose: (row) =>
+        this.app.selectTask(row.task, {
+          tensor: row.row,
+          ...(this.app.state.task === row.task ? this.spanOfState() : {}),
+        }),
       columns: this.columns(),
     });
     for (const input of [this.filter, this.odd, this.only]) {
       input.addEventListener('input', () => this.sift());
     }
-    refill(this.root,
-      h('div', { class: 'list' }, h('div', { class: 'controls' }, this.filter,
-        h('label', {}, this.odd, ' NaN or infinity'), h('label', {}, this.only, ' selected task'),
-        this.words), this.table.root),
-      this.detail);
+    refill(
+      this.root,
+      h(
+        'div',
+        { class: 'list' },
+        h(
+          'div',
+          { class: 'controls' },
+          this.filter,
+          h('label', {}, this.odd, ' NaN or infinity'),
+          h('label', {}, this.only, ' selected task'),
+          this.words,
+        ),
+        this.table.root,
+      ),
+      this.detail,
+    );
   }
 
   private spanOfState(): { track: number | null; begin: number | null; end: number | null } {
@@ -55,7 +76,9 @@ export class TensorsPanel implements Panel {
 
   private columns(): Column<TensorRow>[] {
     const statistic = (title: string, key: 'min' | 'max' | 'mean') => ({
-      title, width: '4.6rem', number: true,
+      title,
+      width: '4.6rem',
+      number: true,
       value: (row: TensorRow) => row.stats?.[key] ?? null,
       text: (row: TensorRow) => (row.stats?.[key] == null ? '' : short(row.stats[key] ?? 0)),
     });
@@ -67,13 +90,28 @@ export class TensorsPanel implements Panel {
       { title: 'Arg', width: '2rem', number: true, value: (row) => row.arg },
       { title: 'Role', width: '3.2rem', value: (row) => row.role },
       { title: 'Type', width: '3.8rem', value: (row) => row.dtype },
-      { title: 'Shape', width: '5rem',
-        value: (row) => (row.kind === 'scalar' ? `= ${row.value}` : row.shape.join(' × ')) },
-      { title: 'NaN', width: '2.6rem', number: true, value: (row) => row.stats?.nan ?? null,
-        text: (row) => (row.stats ? count(row.stats.nan) : '') },
-      { title: 'Inf', width: '2.4rem', number: true, value: (row) => row.stats?.inf ?? null,
-        text: (row) => (row.stats ? count(row.stats.inf) : '') },
-      statistic('Least', 'min'), statistic('Most', 'max'), statistic('Mean', 'mean'),
+      {
+        title: 'Shape',
+        width: '5rem',
+        value: (row) => (row.kind === 'scalar' ? `= ${row.value}` : row.shape.join(' × ')),
+      },
+      {
+        title: 'NaN',
+        width: '2.6rem',
+        number: true,
+        value: (row) => row.stats?.nan ?? null,
+        text: (row) => (row.stats ? count(row.stats.nan) : ''),
+      },
+      {
+        title: 'Inf',
+        width: '2.4rem',
+        number: true,
+        value: (row) => row.stats?.inf ?? null,
+        text: (row) => (row.stats ? count(row.stats.inf) : ''),
+      },
+      statistic('Least', 'min'),
+      statistic('Most', 'max'),
+      statistic('Mean', 'mean'),
     ];
   }
 
@@ -87,8 +125,14 @@ export class TensorsPanel implements Panel {
     const asked = ++this.loading;
     const store = this.app.run.tensors;
     if (store.rows === 0) {
-      refill(this.root, h('p', { class: 'nothing' },
-        'No arguments were recorded. tidemark run … --dump-tensor records them.'));
+      refill(
+        this.root,
+        h(
+          'p',
+          { class: 'nothing' },
+          'No arguments were recorded. tidemark run … --dump-tensor records them.',
+        ),
+      );
       return;
     }
     const perPage = await store.pageRows();
@@ -115,21 +159,30 @@ export class TensorsPanel implements Panel {
   private sift(first: number | null = null): void {
     const word = this.filter.value.trim().toLowerCase();
     const { task } = this.app.state;
-    const rows = this.rows.filter((row) => (!this.odd.checked || !isFinite(row.stats)) &&
-      (!this.only.checked || row.task === task) &&
-      (word === '' || `${row.text} ${row.kernel} ${row.dtype} ${row.role} ${row.shape.join('x')} ` +
-        `${stageText(row.stage)} ${row.buffer ?? ''}`.toLowerCase().includes(word)));
+    const rows = this.rows.filter(
+      (row) =>
+        (!this.odd.checked || !isFinite(row.stats)) &&
+        (!this.only.checked || row.task === task) &&
+        (word === '' ||
+          `${row.text} ${row.kernel} ${row.dtype} ${row.role} ${row.shape.join('x')} ` +
+            `${stageText(row.stage)} ${row.buffer ?? ''}`.toLowerCase().includes(word)),
+    );
     this.table.setRows(rows);
     const all = this.app.run.tensors.rows;
     const read = this.rows.length < all ? `${count(this.rows.length)} of ${count(all)} read` : '';
-    refill(this.words, `${count(rows.length)} ${rows.length === 1 ? 'row' : 'rows'}`,
+    refill(
+      this.words,
+      `${count(rows.length)} ${rows.length === 1 ? 'row' : 'rows'}`,
       read ? ` · ${read} ` : null,
-      read ? link('read more', () => {
-        this.pagesAsked += kPagesAtOnce;
-        void this.load();
-      }) : null,
+      read
+        ? link('read more', () => {
+            this.pagesAsked += kPagesAtOnce;
+            void this.load();
+          })
+        : null,
       first !== null ? ' · ' : null,
-      first !== null ? link(`first NaN or infinity: row ${first}`, () => this.choose(first)) : null);
+      first !== null ? link(`first NaN or infinity: row ${first}`, () => this.choose(first)) : null,
+    );
     this.table.setSelected((row) => row.row === this.app.state.tensor);
   }
 
@@ -140,8 +193,8 @@ export class TensorsPanel implements Panel {
 
   private showSelected(): void {
     const { task, tensor } = this.app.state;
-    const own = this.rows.find((row) => row.row === tensor) ??
-      this.rows.find((row) => row.task === task);
+    const own =
+      this.rows.find((row) => row.row === tensor) ?? this.rows.find((row) => row.task === task);
     this.table.setSelected((row) => row === own);
     const key = JSON.stringify([own?.row, own?.task, task, this.rows.length]);
     if (key === this.shown) return;
@@ -155,51 +208,83 @@ export class TensorsPanel implements Panel {
     const rows = task ? await this.app.run.tensors.ofTask(task) : [];
     if (this.shown !== key) return;
     if (rows.length > 0) {
-      this.rows = [...this.rows, ...rows.filter((row) => !this.rows.some((o) => o.row === row.row))];
+      this.rows = [
+        ...this.rows,
+        ...rows.filter((row) => !this.rows.some((o) => o.row === row.row)),
+      ];
       this.sift();
       this.showSelected();
       return;
     }
     this.root.classList.add('wide');
-    refill(this.detail, h('p', { class: 'nothing' }, task
-      ? 'No argument of the selected task was recorded.' : 'Choose an argument.'),
-    this.app.run.index.payloadNote
-      ? h('p', { class: 'quiet' }, this.app.run.index.payloadNote) : null);
+    refill(
+      this.detail,
+      h(
+        'p',
+        { class: 'nothing' },
+        task ? 'No argument of the selected task was recorded.' : 'Choose an argument.',
+      ),
+      this.app.run.index.payloadNote
+        ? h('p', { class: 'quiet' }, this.app.run.index.payloadNote)
+        : null,
+    );
   }
 
   private async showRow(row: TensorRow, key: string): Promise<void> {
     const task = await this.app.run.tensors.ofTask(row.task);
     const mates = task.length > 0 ? task : this.rows.filter((one) => one.task === row.task);
-    const stages = row.kind === 'scalar' ? [row]
-      : mates.filter((one) => one.arg === row.arg && one.kind === row.kind);
+    const stages =
+      row.kind === 'scalar'
+        ? [row]
+        : mates.filter((one) => one.arg === row.arg && one.kind === row.kind);
     const order = ['before_dispatch', 'after_completion', 'at_hang'];
     stages.sort((a, b) => order.indexOf(a.stage) - order.indexOf(b.stage));
-    const parts = await Promise.all((stages.length > 0 ? stages : [row]).slice(0, 3)
-      .map((one) => this.part(one)));
+    const parts = await Promise.all(
+      (stages.length > 0 ? stages : [row]).slice(0, 3).map((one) => this.part(one)),
+    );
     if (this.shown !== key) return;
     const run = this.app.run;
     this.root.classList.remove('wide');
-    refill(this.detail,
+    refill(
+      this.detail,
       h('h2', {}, `${row.text} ${row.kernel}, argument ${row.arg}`),
-      h('p', { class: 'quiet' }, [row.time === null ? ''
-        : `dumped ${duration(run.ns(row.time - run.index.launch), 5)} after launch`,
-      row.core === null ? '' : `core ${row.core}`].filter((w) => w).join(', ')),
+      h(
+        'p',
+        { class: 'quiet' },
+        [
+          row.time === null
+            ? ''
+            : `dumped ${duration(run.ns(row.time - run.index.launch), 5)} after launch`,
+          row.core === null ? '' : `core ${row.core}`,
+        ]
+          .filter((w) => w)
+          .join(', '),
+      ),
       statistics(row),
       row.kind === 'scalar' ? null : section('Values', this.pickers(row), sideBySide(parts)),
-      placeInBuffer(row), this.sameBuffer(row));
+      placeInBuffer(row),
+      this.sameBuffer(row),
+    );
   }
 
   private sameBuffer(row: TensorRow): Child {
     if (row.buffer === null) return null;
     const others = this.rows.filter((one) => one.buffer === row.buffer).length;
-    return others < 2 ? null : h('p', {}, link(`${count(others)} arguments are views of this buffer`,
-      () => {
-        this.filter.value = row.buffer ?? '';
-        this.sift();
-      }));
+    return others < 2
+      ? null
+      : h(
+          'p',
+          {},
+          link(`${count(others)} arguments are views of this buffer`, () => {
+            this.filter.value = row.buffer ?? '';
+            this.sift();
+          }),
+        );
   }
 
-  private async part(row: TensorRow): Promise<{ row: TensorRow; slice: Slice | null; why: string }> {
+  private async part(
+    row: TensorRow,
+  ): Promise<{ row: TensorRow; slice: Slice | null; why: string }> {
     const note = this.app.run.index.payloadNote;
     if (!row.payload) return { row, slice: null, why: note || 'The values were not kept.' };
     if (elementBytes(row.dtype) === 0) {
@@ -207,28 +292,45 @@ export class TensorsPanel implements Panel {
     }
     const raw = await this.app.run.tensors.payload(row);
     if (!raw) {
-      return { row, slice: null, why: this.app.run.tensors.problem(`payload/${row.row}`) ||
-        'The values are not there.' };
+      return {
+        row,
+        slice: null,
+        why: this.app.run.tensors.problem(`payload/${row.row}`) || 'The values are not there.',
+      };
     }
     const elements = elementsOf(raw.subarray(0, kMostElements * 8), row.dtype);
     const slice = elements ? sliceOf(elements, row.shape, this.at) : null;
-    return { row, slice: slice && slice.values.length > 0 ? slice : null,
-      why: `The values are cut: ${bytes(raw.length)} are there.` };
+    return {
+      row,
+      slice: slice && slice.values.length > 0 ? slice : null,
+      why: `The values are cut: ${bytes(raw.length)} are there.`,
+    };
   }
 
   // Which slice of a tensor of more than two dimensions.
   private pickers(row: TensorRow): Child {
     const held = row.shape.slice(0, -2);
     if (held.length === 0) return null;
-    return h('div', { class: 'controls' }, 'Slice', ...held.map((size, dim) => {
-      const input = h('input', { type: 'number', min: 0, max: size - 1, value: this.at[dim] ?? 0,
-        'aria-label': `index of dimension ${dim}` });
-      input.addEventListener('change', () => {
-        this.at[dim] = Math.max(0, Math.min(size - 1, Math.floor(Number(input.value)) || 0));
-        this.shown += ' ';
-        void this.showRow(row, this.shown);
-      });
-      return input;
-    }), h('span', { class: 'quiet' }, `of ${row.shape.join(' × ')}`));
+    return h(
+      'div',
+      { class: 'controls' },
+      'Slice',
+      ...held.map((size, dim) => {
+        const input = h('input', {
+          type: 'number',
+          min: 0,
+          max: size - 1,
+          value: this.at[dim] ?? 0,
+          'aria-label': `index of dimension ${dim}`,
+        });
+        input.addEventListener('change', () => {
+          this.at[dim] = Math.max(0, Math.min(size - 1, Math.floor(Number(input.value)) || 0));
+          this.shown += ' ';
+          void this.showRow(row, this.shown);
+        });
+        return input;
+      }),
+      h('span', { class: 'quiet' }, `of ${row.shape.join(' × ')}`),
+    );
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blobs inside this file: elements <script type="application/octet-stream" data-name="t/0/0/0"> with
-// base64 text. They are found once; their bytes are made only when somebody asks.
+// Blobs inside this file: elements <script type="application/octet-stream" data-name="t/0/0/0">
+// with base64 text. They are found once; their bytes are made only when somebody asks.
 import { readIndex, type Index } from '../codec/index_file';
 import { fromBase64 } from './base64';
 import type { TileSource } from './tile_source';

@@ -5,7 +5,9 @@
 export const kMostInflated = 64 << 20;
 
 export async function inflate(
-  blob: string, bytes: Uint8Array, most = kMostInflated,
+  blob: string,
+  bytes: Uint8Array,
+  most = kMostInflated,
 ): Promise<Uint8Array> {
   const stream = new DecompressionStream('deflate-raw');
   const writer = stream.writable.getWriter();

@@ -30,7 +30,8 @@ export class ServedSource extends SiteSource {
   }
 
   override readonly follow = (
-    changed: (index: Index) => void, failed: (reason: string) => void,
+    changed: (index: Index) => void,
+    failed: (reason: string) => void,
   ): void => {
     let generation = this.last?.progress.generation ?? -1;
     const poll = async (): Promise<void> => {

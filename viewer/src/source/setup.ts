@@ -30,8 +30,12 @@ export function readSetup(json: string, query: string): Setup {
   return {
     way,
     run: safePrefix(chosen ?? shape.text(setup.run)),
-    other: other !== null ? safePrefix(other)
-      : typeof setup.other === 'string' ? safePrefix(setup.other) : null,
+    other:
+      other !== null
+        ? safePrefix(other)
+        : typeof setup.other === 'string'
+          ? safePrefix(setup.other)
+          : null,
     runs: typeof setup.runs === 'string' ? setup.runs : null,
   };
 }

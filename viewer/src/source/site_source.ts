@@ -20,7 +20,8 @@ export class SiteSource implements TileSource {
 }
 
 export async function fetchBytes(
-  name: string, cache: RequestCache = 'default',
+  name: string,
+  cache: RequestCache = 'default',
 ): Promise<Uint8Array | null> {
   let answer: Response;
   try {

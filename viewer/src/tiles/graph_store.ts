@@ -36,11 +36,15 @@ const kMostScanned = 32;
 export class GraphStore {
   private readonly pages = new Map<number, Promise<Map<string, GraphTask> | null>>();
 
-  constructor(private readonly documents: DocumentStore, private readonly index: () => Index) {}
+  constructor(
+    private readonly documents: DocumentStore,
+    private readonly index: () => Index,
+  ) {}
 
   about(): Promise<Json | null> {
     return this.index().documents.has('graph')
-      ? this.documents.get('doc/graph') : Promise.resolve(null);
+      ? this.documents.get('doc/graph')
+      : Promise.resolve(null);
   }
 
   async find(task: string): Promise<GraphTask | null> {
@@ -71,7 +75,9 @@ export class GraphStore {
 export function pagesOf(about: Json, task: string): number[] {
   const index = shape.list(about.index);
   if (index.length === 0) {
-    const pages = Math.ceil(shape.number(about.tasks) / Math.max(1, shape.number(about.page, 2048)));
+    const pages = Math.ceil(
+      shape.number(about.tasks) / Math.max(1, shape.number(about.page, 2048)),
+    );
     return Array.from({ length: Math.min(kMostScanned, pages) }, (_, i) => i);
   }
   const pages: number[] = [];
@@ -110,11 +116,18 @@ function readTask(json: Json): GraphTask {
     end: shape.maybe(json.end),
     complete: shape.maybe(json.complete),
     critical: shape.flag(json.critical),
-    pred: shape.list(json.pred).map((edge) => {
-      const [task, argument, reason, early] = shape.list(edge);
-      return { task: shape.text(task), argument: shape.maybe(argument), reason: shape.text(reason),
-        early: shape.flag(early) };
-    }).filter((edge) => edge.task !== ''),
+    pred: shape
+      .list(json.pred)
+      .map((edge) => {
+        const [task, argument, reason, early] = shape.list(edge);
+        return {
+          task: shape.text(task),
+          argument: shape.maybe(argument),
+          reason: shape.text(reason),
+          early: shape.flag(early),
+        };
+      })
+      .filter((edge) => edge.task !== ''),
     succ: shape.texts(json.succ),
   };
 }

@@ -45,7 +45,10 @@ export class TensorStore {
   private about: Promise<Json | null> | null = null;
   private readonly pages = new Map<number, Promise<TensorRow[] | null>>();
 
-  constructor(private readonly documents: DocumentStore, private readonly index: () => Index) {}
+  constructor(
+    private readonly documents: DocumentStore,
+    private readonly index: () => Index,
+  ) {}
 
   get rows(): number {
     return this.index().tensors;
@@ -53,7 +56,8 @@ export class TensorStore {
 
   document(): Promise<Json | null> {
     this.about ??= this.index().documents.has('tensors')
-      ? this.documents.get('doc/tensors') : Promise.resolve(null);
+      ? this.documents.get('doc/tensors')
+      : Promise.resolve(null);
     return this.about;
   }
 
@@ -64,7 +68,8 @@ export class TensorStore {
   page(page: number): Promise<TensorRow[] | null> {
     let rows = this.pages.get(page);
     if (!rows) {
-      rows = this.documents.get(`tensors/${page}`)
+      rows = this.documents
+        .get(`tensors/${page}`)
         .then((json) => (json ? shape.records(json.rows).map(readRow) : null));
       this.pages.set(page, rows);
     }
@@ -77,7 +82,8 @@ export class TensorStore {
     const found: TensorRow[] = [];
     for (const entry of shape.list(about.index)) {
       const [low, high, page] = shape.list(entry);
-      if (typeof low !== 'string' || typeof high !== 'string' || low > task || task > high) continue;
+      if (typeof low !== 'string' || typeof high !== 'string' || low > task || task > high)
+        continue;
       const rows = await this.page(shape.number(page));
       if (rows) found.push(...rows.filter((row) => row.task === task && !found.includes(row)));
     }

@@ -3,9 +3,20 @@
 // what is there comes at once, what is missing is on its way, and `arrived` is called when it came.
 import { reasonOf } from '../codec/blob_error';
 import {
-  bytesOf, decodeBuckets, decodeDirectory, decodeSampleBuckets, decodeSamples, decodeSketch,
-  decodeSpans, type Blob, type Buckets, type Directory, type SampleBuckets, type Samples,
-  type Sketch, type Spans,
+  bytesOf,
+  decodeBuckets,
+  decodeDirectory,
+  decodeSampleBuckets,
+  decodeSamples,
+  decodeSketch,
+  decodeSpans,
+  type Blob,
+  type Buckets,
+  type Directory,
+  type SampleBuckets,
+  type Samples,
+  type Sketch,
+  type Spans,
 } from '../codec/blobs';
 import type { Index, Track } from '../codec/index_file';
 import { inflate } from '../source/inflate';
@@ -38,7 +49,11 @@ export class TileStore {
   private epoch = 0;
   private sliceBegan = 0;
 
-  constructor(readonly source: TileSource, public index: Index, private room = kCacheBytes) {}
+  constructor(
+    readonly source: TileSource,
+    public index: Index,
+    private room = kCacheBytes,
+  ) {}
 
   get missing(): number {
     return this.waiting.size + this.underWay.size;
@@ -52,7 +67,9 @@ export class TileStore {
     if (this.index.progress.sketchOnly) return null;
     const name = `dir/${track.id}`;
     return this.peek(name, (b) => decodeDirectory(name, b, this.index.levelCount)) as
-      Directory | null | undefined;
+      | Directory
+      | null
+      | undefined;
   }
 
   sketch(track: Track): Sketch | null | undefined {
@@ -63,7 +80,10 @@ export class TileStore {
 
   leaf(track: Track, tile: number): Spans | Samples | null | undefined {
     return this.peek(`t/${track.id}/0/${tile}`, this.leafDecoder(track, tile)) as
-      Spans | Samples | null | undefined;
+      | Spans
+      | Samples
+      | null
+      | undefined;
   }
 
   buckets(track: Track, level: number, tile: number): Buckets | SampleBuckets | null | undefined {
@@ -75,19 +95,21 @@ export class TileStore {
   loadDirectory(track: Track): Promise<Directory | null> {
     if (this.index.progress.sketchOnly) return Promise.resolve(null);
     const name = `dir/${track.id}`;
-    return this.load(name, (b) => decodeDirectory(name, b, this.index.levelCount)) as
-      Promise<Directory | null>;
+    return this.load(name, (b) =>
+      decodeDirectory(name, b, this.index.levelCount),
+    ) as Promise<Directory | null>;
   }
 
   loadLeaf(track: Track, tile: number): Promise<Spans | Samples | null> {
-    return this.load(`t/${track.id}/0/${tile}`, this.leafDecoder(track, tile)) as
-      Promise<Spans | Samples | null>;
+    return this.load(`t/${track.id}/0/${tile}`, this.leafDecoder(track, tile)) as Promise<
+      Spans | Samples | null
+    >;
   }
 
   private leafDecoder(track: Track, tile: number): (bytes: Uint8Array) => Blob {
     const name = `t/${track.id}/0/${tile}`;
-    return (bytes) => (track.values === 'spans' ? decodeSpans(name, bytes)
-      : decodeSamples(name, bytes));
+    return (bytes) =>
+      track.values === 'spans' ? decodeSpans(name, bytes) : decodeSamples(name, bytes);
   }
 
   // What is there, only if it is: nothing is asked for.

@@ -79,7 +79,10 @@ class Walk {
   private next = 0; // the pixel up to which the value was held
   private readonly perPixel: number;
 
-  constructor(private readonly area: AreaRow, private readonly view: View) {
+  constructor(
+    private readonly area: AreaRow,
+    private readonly view: View,
+  ) {
     this.perPixel = (view.end - view.begin) / area.width;
   }
 

@@ -21,12 +21,20 @@ const kClickPixels = 4;
 const kPanPerSecond = 1.1;
 const kZoomPerSecond = 3.5;
 const kMoves: Record<string, string> = {
-  w: 'in', s: 'out', a: 'left', d: 'right', ArrowLeft: 'left', ArrowRight: 'right',
-  '+': 'in', '=': 'in', '-': 'out',
+  w: 'in',
+  s: 'out',
+  a: 'left',
+  d: 'right',
+  ArrowLeft: 'left',
+  ArrowRight: 'right',
+  '+': 'in',
+  '=': 'in',
+  '-': 'out',
 };
 
 export class Hands {
-  private drag: { x: number; y: number; view: View; measure: boolean; moved: boolean } | null = null;
+  private drag: { x: number; y: number; view: View; measure: boolean; moved: boolean } | null =
+    null;
   private readonly held = new Set<string>();
   private lastFrame = 0;
   private pointer = 0.5;
@@ -76,7 +84,10 @@ export class Hands {
     if (event.button !== 0) return;
     this.of.canvas.setPointerCapture(event.pointerId);
     this.drag = {
-      x: event.offsetX, y: event.offsetY, view: this.of.view(), measure: event.shiftKey,
+      x: event.offsetX,
+      y: event.offsetY,
+      view: this.of.view(),
+      measure: event.shiftKey,
       moved: false,
     };
   }

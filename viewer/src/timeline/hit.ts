@@ -28,13 +28,20 @@ export interface Pointed {
 }
 
 export function point(
-  run: Run, clock: Clock, drawn: DrawnLane, view: View, columns: number, x: number, inLane: number,
+  run: Run,
+  clock: Clock,
+  drawn: DrawnLane,
+  view: View,
+  columns: number,
+  x: number,
+  inLane: number,
 ): Pointed {
   const track = drawn.lane.track;
   const lines: string[] = [];
   const perPixel = (view.end - view.begin) / columns;
   const lost = drawn.losses.filter(({ row }) => nearby(row, x) >= 0);
-  for (const { track: loss, row } of lost) lines.push(...lossLines(run, clock, loss, row, x, perPixel));
+  for (const { track: loss, row } of lost)
+    lines.push(...lossLines(run, clock, loss, row, x, perPixel));
   for (const { track: marks, row } of drawn.marks) {
     if (nearby(row, x) >= 0) lines.push(...markLines(run, marks, row, x));
   }
@@ -46,8 +53,14 @@ export function point(
   const filled = drawn.filled;
   if (!filled) return { lines, span: null, range: null };
   if (filled.level === -1) {
-    return { lines: [`${track.name}: about ${count(filled.rows[0].spans[x])} records, from page ` +
-      'headers alone'], span: null, range: null };
+    return {
+      lines: [
+        `${track.name}: about ${count(filled.rows[0].spans[x])} records, from page ` +
+          'headers alone',
+      ],
+      span: null,
+      range: null,
+    };
   }
   const rows = filled.level > 0 ? filled.rows.slice(0, 1) : filled.rows;
   const row = rows[Math.min(rows.length - 1, Math.max(0, Math.floor(inLane * rows.length)))];
@@ -55,8 +68,11 @@ export function point(
   const found = owner >= 0 ? spanAt(run.tiles, track, owner) : null;
   if (found) {
     const span = hitOf(run, track, found.spans, found.at);
-    return { lines: [...spanLines(run, clock, span, found.spans, found.at, perPixel), ...lines],
-      span, range: null };
+    return {
+      lines: [...spanLines(run, clock, span, found.spans, found.at, perPixel), ...lines],
+      span,
+      range: null,
+    };
   }
   if (row.name[x] < 0) return { lines, span: null, range: null };
   const level = levelFor(run.index, perPixel);
@@ -83,12 +99,19 @@ function hitOf(run: Run, track: Track, spans: Spans, at: number): SpanHit {
 }
 
 function spanLines(
-  run: Run, clock: Clock, span: SpanHit, spans: Spans, at: number, perPixel: number,
+  run: Run,
+  clock: Clock,
+  span: SpanHit,
+  spans: Spans,
+  at: number,
+  perPixel: number,
 ): string[] {
   const task = span.task ? `${taskText(span.task)} ` : '';
-  const lines = [`${task}${span.name}`,
+  const lines = [
+    `${task}${span.name}`,
     `${duration(run.ns(span.end - span.begin))} on ${span.track.name}`,
-    `from ${momentText(clock, span.begin, Math.max(1, perPixel))}`];
+    `from ${momentText(clock, span.begin, Math.max(1, perPixel))}`,
+  ];
   if (span.track.kind === 'core' && spans.aux[at] > 0) lines.push(`block ${count(spans.aux[at])}`);
   if (span.track.kind === 'scheduler' && spans.aux[at] > 0) {
     lines.push(`${count(spans.aux[at])} tasks`);
@@ -99,7 +122,11 @@ function spanLines(
 }
 
 function bucketLines(
-  run: Run, clock: Clock, track: Track, row: PixelRow, x: number,
+  run: Run,
+  clock: Clock,
+  track: Track,
+  row: PixelRow,
+  x: number,
   range: { begin: number; end: number },
 ): string[] {
   const begun = row.spans[x];
@@ -107,8 +134,11 @@ function bucketLines(
     `${track.name}: mostly ${nameOf(run.index, row.name[x])}`,
     `${percent(row.share[x])} covered, ${count(begun)} ${begun === 1 ? 'begins' : 'begin'} here`,
     ...(row.longest[x] > 0 ? [`longest ${duration(run.ns(row.longest[x]))}`] : []),
-    `${duration(run.ns(range.end - range.begin))} from ${momentText(clock, range.begin,
-      range.end - range.begin)}`,
+    `${duration(run.ns(range.end - range.begin))} from ${momentText(
+      clock,
+      range.begin,
+      range.end - range.begin,
+    )}`,
     ...(row.flags[x] & 1 ? ['with a NaN or an infinity'] : []),
   ];
 }
@@ -118,15 +148,22 @@ function lostText(records: number): string {
 }
 
 function lossLines(
-  run: Run, clock: Clock, track: Track, row: PixelRow, x: number, perPixel: number,
+  run: Run,
+  clock: Clock,
+  track: Track,
+  row: PixelRow,
+  x: number,
+  perPixel: number,
 ): string[] {
   const at = nearby(row, x);
   const name = nameOf(run.index, row.name[at]);
   const found = row.owner[at] >= 0 ? spanAt(run.tiles, track, row.owner[at]) : null;
   if (!found) return [`${name} here`];
   const { spans, at: i } = found;
-  return [`${name}: ${lostText(spans.aux[i])} in ${duration(run.ns(spans.length[i]))}`,
-    `from ${momentText(clock, spans.begin[i], Math.max(1, perPixel))}`];
+  return [
+    `${name}: ${lostText(spans.aux[i])} in ${duration(run.ns(spans.length[i]))}`,
+    `from ${momentText(clock, spans.begin[i], Math.max(1, perPixel))}`,
+  ];
 }
 
 function markLines(run: Run, track: Track, row: PixelRow, x: number): string[] {
@@ -140,13 +177,16 @@ function markLines(run: Run, track: Track, row: PixelRow, x: number): string[] {
 
 function areaLine(track: Track, least: number, most: number): string {
   const unit = track.unitOfValue;
-  return least === most ? quantity(most, unit)
+  return least === most
+    ? quantity(most, unit)
     : `${quantity(least, unit)} to ${quantity(most, unit)}`;
 }
 
 // The longest span that begins or is in a range: what a click on a pixel of buckets means.
 export async function longestIn(
-  run: Run, track: Track, range: { begin: number; end: number },
+  run: Run,
+  track: Track,
+  range: { begin: number; end: number },
 ): Promise<SpanHit | null> {
   const directory = await run.tiles.loadDirectory(track);
   if (!directory) return null;
@@ -166,7 +206,10 @@ export async function longestIn(
 
 // The span before or after one of the same track, for the keyboard.
 export async function neighbour(
-  run: Run, track: Track, begin: number, step: 1 | -1,
+  run: Run,
+  track: Track,
+  begin: number,
+  step: 1 | -1,
 ): Promise<SpanHit | null> {
   const directory = await run.tiles.loadDirectory(track);
   if (!directory || directory.leaves === 0) return null;
@@ -183,4 +226,3 @@ export async function neighbour(
   }
   return null;
 }
-

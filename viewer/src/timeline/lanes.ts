@@ -13,6 +13,7 @@ export interface Lane {
 
 export interface Layout {
   lanes: Lane[];
+  byTrack: Map<number, Lane>;
   height: number;
 }
 
@@ -46,7 +47,7 @@ export function layOut(index: Index, room: number): Layout {
     lane.height = Math.round(row * unitsOf(lane.track));
     y += lane.height;
   }
-  return { lanes, height: y };
+  return { lanes, byTrack, height: y };
 }
 
 // In rows: a counter is two high, rows of scopes are lower than others.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tiles a view needs. Where few spans are in it: leaves. Else the buckets of the coarsest level
-// whose width is at most a pixel; a bucket tile exists only where more than 1,024 spans begin, and
-// leaves answer for the ranges between.
+// Which tiles a view needs. Where few spans are in it: leaves. Else the buckets of the coarsest
+// level whose width is at most a pixel; a bucket tile exists only where more than 1,024 spans
+// begin, and leaves answer for the ranges between.
 import type { Directory } from '../codec/blobs';
 import { bucketWidth } from '../codec/index_file';
 import { firstAtLeast } from './sorted';
@@ -31,16 +31,17 @@ export interface Plan {
   pieces: Piece[];
 }
 
-export function planTiles(
-  directory: Directory, levels: Levels, view: View, width: number,
-): Plan {
+export function planTiles(directory: Directory, levels: Levels, view: View, width: number): Plan {
   const level = levelFor(levels, (view.end - view.begin) / width);
   const leaves = leavesIn(directory, view.begin, view.end, kMostLeavesWhenClose);
   const all: Plan = {
-    level: 0, pieces: [{ begin: view.begin, end: view.end, tile: -1, leaves }],
+    level: 0,
+    pieces: [{ begin: view.begin, end: view.end, tile: -1, leaves }],
   };
-  const few = level === 0 ? leaves.length <= kMostLeavesWhenClose
-    : leaves.length <= kMostLeaves && spansIn(directory, leaves, view) <= kMostSpans;
+  const few =
+    level === 0
+      ? leaves.length <= kMostLeavesWhenClose
+      : leaves.length <= kMostLeaves && spansIn(directory, leaves, view) <= kMostSpans;
   if (few) return all;
   const used = Math.max(1, level);
   if (levels.levelCount === 0) return all;
@@ -73,7 +74,11 @@ function piecesOf(directory: Directory, levels: Levels, level: number, view: Vie
   for (const piece of pieces) {
     if (piece.tile >= 0) continue;
     piece.leaves = leavesIn(
-      directory, Math.max(piece.begin, view.begin), Math.min(piece.end, view.end), Infinity);
+      directory,
+      Math.max(piece.begin, view.begin),
+      Math.min(piece.end, view.end),
+      Infinity,
+    );
   }
   return pieces;
 }
@@ -86,9 +91,7 @@ export function levelFor(levels: Levels, perPixel: number): number {
 }
 
 // The leaves that have something in [begin, end); at most one more than `most`.
-export function leavesIn(
-  directory: Directory, begin: number, end: number, most: number,
-): number[] {
+export function leavesIn(directory: Directory, begin: number, end: number, most: number): number[] {
   const leaves: number[] = [];
   const last = firstAtLeast(directory.firstBegin, end);
   for (let i = firstAtLeast(directory.reach, begin); i < last && leaves.length <= most; i++) {

@@ -2,12 +2,22 @@
 // The whole run at the top: how many cores were busy, what is shown below, and where something is
 // missing.
 import type { Run } from '../app/run';
+import { nameOf } from '../codec/index_file';
 import { hex, mix, type Theme } from '../ui/palette';
+import { isStall } from './scene';
 import { RowFiller } from './track_rows';
 import { xOf, type View } from './view';
 
 const kMostTracks = 512;
 const kAgainMs = 150;
+
+const kLost = 1;
+const kStalled = 2;
+
+function lossOf(run: Run, name: number): number {
+  if (name < 0) return 0;
+  return isStall(nameOf(run.index, name)) ? kStalled : kLost;
+}
 
 export class Minimap {
   private readonly filler = new RowFiller();
@@ -27,8 +37,16 @@ export class Minimap {
     return this.complete;
   }
 
-  draw(context: CanvasRenderingContext2D, run: Run, view: View, theme: Theme, width: number,
-    height: number, scale: number, left: number): void {
+  draw(
+    context: CanvasRenderingContext2D,
+    run: Run,
+    view: View,
+    theme: Theme,
+    width: number,
+    height: number,
+    scale: number,
+    left: number,
+  ): void {
     const columns = Math.max(1, Math.floor(width - left));
     this.gather(run, columns);
     context.setTransform(scale, 0, 0, scale, 0, 0);
@@ -40,9 +58,9 @@ export class Minimap {
       const tall = (busy[x] / this.units) * (height - 4);
       if (tall > 0) context.fillRect(left + x, height - Math.max(1, tall), 1, Math.max(1, tall));
     }
-    context.fillStyle = hex(theme.loss);
     for (let x = 0; x < columns; x++) {
       if (!this.lost[x]) continue;
+      context.fillStyle = hex(this.lost[x] & kLost ? theme.loss : theme.stall);
       for (let y = x % 4; y < height; y += 4) context.fillRect(left + x, y, 1, 2);
     }
     const whole = { begin: 0, end: run.index.end };
@@ -69,8 +87,10 @@ export class Minimap {
     const losses = tracks.filter((one) => one.kind === 'loss' && one.count > 0);
     const counted = units.slice(0, kMostTracks);
     this.units = Math.max(1, counted.length);
-    this.title = counted.length < units.length
-      ? `busy ${kind}s (the first ${counted.length} of ${units.length})` : `busy ${kind ?? 'unit'}s`;
+    this.title =
+      counted.length < units.length
+        ? `busy ${kind}s (the first ${counted.length} of ${units.length})`
+        : `busy ${kind ?? 'unit'}s`;
     const busy = new Float64Array(columns);
     const lost = new Uint8Array(columns);
     const whole = { begin: 0, end: run.index.end };
@@ -81,7 +101,7 @@ export class Minimap {
       complete &&= filled.complete;
       const row = filled.rows[0];
       for (let x = 0; x < columns; x++) {
-        if (track.kind === 'loss') lost[x] |= row.name[x] >= 0 ? 1 : 0;
+        if (track.kind === 'loss') lost[x] |= lossOf(run, row.name[x]);
         else busy[x] += row.share[x];
       }
     }

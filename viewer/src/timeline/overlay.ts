@@ -5,6 +5,7 @@ import { nsOf } from './axis';
 import { kAxis, kGutter, type SceneInput } from './scene';
 import type { Lane } from './lanes';
 import type { Painter } from '../ui/painter';
+import { hex } from '../ui/palette';
 import { duration } from '../ui/units';
 import { xOf, type View } from './view';
 
@@ -17,7 +18,15 @@ export interface PathStep {
   end: number | null;
 }
 
+// A task that never returned: it has no span, and goes on to the end.
+export interface Stuck {
+  track: number;
+  begin: number;
+  text: string;
+}
+
 export interface OverlayInput {
+  stuck: Stuck[];
   selected: { track: number | null; begin: number; end: number } | null;
   task: GraphTask | null;
   producers: GraphTask[];
@@ -29,6 +38,7 @@ export interface OverlayInput {
 export function drawOverlay(painter: Painter, input: SceneInput, overlay: OverlayInput): void {
   const width = input.width - kGutter;
   painter.clip(kGutter, kAxis, width, input.height - kAxis, () => {
+    for (const stuck of overlay.stuck) drawStuck(painter, input, stuck);
     drawPath(painter, input, overlay.path);
     drawEdges(painter, input, overlay);
     drawSelected(painter, input, overlay);
@@ -37,7 +47,7 @@ export function drawOverlay(painter: Painter, input: SceneInput, overlay: Overla
 }
 
 function laneOf(input: SceneInput, track: number | null): Lane | null {
-  return input.layout.lanes.find((lane) => lane.track.id === track) ?? null;
+  return track === null ? null : (input.layout.byTrack.get(track) ?? null);
 }
 
 function topOf(input: SceneInput, lane: Lane): number {
@@ -48,6 +58,27 @@ function place(input: SceneInput, ticks: number): number {
   const x = xOf(input.view, input.width - kGutter, ticks);
   // Far outside is as good as outside: drawings keep to small numbers.
   return kGutter + Math.max(-2000, Math.min(input.width + 2000, x));
+}
+
+function drawStuck(painter: Painter, input: SceneInput, stuck: Stuck): void {
+  const lane = laneOf(input, stuck.track);
+  if (!lane) return;
+  const x0 = place(input, stuck.begin);
+  const y = topOf(input, lane);
+  const width = input.width - x0 + 4;
+  painter.rect(x0, y, width, lane.height - 1, input.theme.bad, 0.25);
+  painter.frame(x0, y + 0.5, width, lane.height - 2, input.theme.bad, 1.5);
+  // In front of the bar where the bar has no room for the words.
+  const words = stuck.text.length * 6.4;
+  const inside = input.width - x0 > words + 12;
+  const from = inside ? x0 + 6 : x0 - 6;
+  if (!inside)
+    painter.rect(from - words, y + 1, words + 2, lane.height - 3, hex(input.theme.page), 0.85);
+  painter.text(from, y + lane.height / 2 + 4, stuck.text, {
+    color: input.theme.bad,
+    bold: true,
+    align: inside ? 'left' : 'right',
+  });
 }
 
 function drawSelected(painter: Painter, input: SceneInput, overlay: OverlayInput): void {
@@ -63,8 +94,10 @@ function drawSelected(painter: Painter, input: SceneInput, overlay: OverlayInput
 
 function drawPath(painter: Painter, input: SceneInput, path: PathStep[]): void {
   const { view, theme } = input;
-  const inView = path.filter((step) => step.start !== null && step.end !== null &&
-    step.end >= view.begin && step.start <= view.end).length;
+  const inView = path.filter(
+    (step) =>
+      step.start !== null && step.end !== null && step.end >= view.begin && step.start <= view.end,
+  ).length;
   // Lines from step to step, while there are few enough to follow.
   const joined = inView <= kMostJoined;
   let last: [number, number] | null = null;
@@ -100,12 +133,16 @@ function drawEdges(painter: Painter, input: SceneInput, overlay: OverlayInput): 
     const y = topOf(input, lane) + lane.height / 2;
     const color = from ? input.theme.accent : input.theme.faint;
     const [x0, y0] = from ? [place(input, other.end), y] : [place(input, task.end ?? 0), middle];
-    const [x1, y1] = from ? [place(input, task.start ?? 0), middle] : [place(input, other.start), y];
+    const [x1, y1] = from
+      ? [place(input, task.start ?? 0), middle]
+      : [place(input, other.start), y];
     painter.curve(x0, y0, x1, y1, color, latest ? 2 : 1.25, from ? [] : [4, 3]);
     painter.area([x1, y1, x1 - 7, y1 - 3.5, x1 - 7, y1 + 3.5], color);
   };
   const latest = overlay.producers.reduce<GraphTask | null>(
-    (best, one) => ((one.complete ?? -1) > (best?.complete ?? -1) ? one : best), null);
+    (best, one) => ((one.complete ?? -1) > (best?.complete ?? -1) ? one : best),
+    null,
+  );
   for (const producer of overlay.producers) arrow(producer, null, producer === latest);
   for (const consumer of overlay.consumers) arrow(null, consumer, false);
 }
@@ -120,11 +157,15 @@ function drawMeasured(painter: Painter, input: SceneInput, measured: View): void
     painter.line([x1, kAxis, x1, height], theme.accent, 1);
     const ns = nsOf(input.run.index, Math.abs(measured.end - measured.begin));
     const text = input.clock.absolute
-      ? `${Math.round(Math.abs(measured.end - measured.begin))} ticks` : duration(ns, 4);
+      ? `${Math.round(Math.abs(measured.end - measured.begin))} ticks`
+      : duration(ns, 4);
     const middle = Math.max(kGutter + 40, Math.min(input.width - 40, (x0 + x1) / 2));
     const half = text.length * 3.6 + 6;
     painter.rect(middle - half, kAxis + 5, 2 * half, 18, theme.accent);
-    painter.text(middle, kAxis + 18, text,
-      { color: theme.dark ? '#10151c' : '#ffffff', align: 'center', bold: true });
+    painter.text(middle, kAxis + 18, text, {
+      color: theme.dark ? '#10151c' : '#ffffff',
+      align: 'center',
+      bold: true,
+    });
   });
 }

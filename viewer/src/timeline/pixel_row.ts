@@ -96,8 +96,13 @@ export class NameSums {
 // number of the leaf's first span. Ticks that several spans of a row cover belong to the one that
 // began first, as in buckets; `covered` is up to where each row has been covered.
 export function addSpans(
-  rows: PixelRow[], sums: NameSums[], covered: Float64Array, view: View, spans: Spans,
-  firstSpan: number, only: { begin: number; end: number } = view,
+  rows: PixelRow[],
+  sums: NameSums[],
+  covered: Float64Array,
+  view: View,
+  spans: Spans,
+  firstSpan: number,
+  only: { begin: number; end: number } = view,
 ): void {
   const width = rows[0].width;
   const perPixel = (view.end - view.begin) / width;
@@ -137,7 +142,11 @@ function noteBegin(row: PixelRow, from: number, length: number): void {
 // Buckets of `ticks` width. No wider than a pixel: each belongs to the pixel in which it begins.
 // Wider (the right tiles are not there yet): it is spread over the pixels it covers.
 export function addBuckets(
-  row: PixelRow, sums: NameSums, view: View, buckets: Buckets, ticks: number,
+  row: PixelRow,
+  sums: NameSums,
+  view: View,
+  buckets: Buckets,
+  ticks: number,
   only: { begin: number; end: number } = view,
 ): void {
   const width = row.width;
@@ -188,7 +197,10 @@ export function addSketch(row: PixelRow, view: View, sketch: Sketch): void {
 
 // The range of time whose spans a pixel of buckets shows: whole buckets that begin in it.
 export function pixelRange(
-  view: View, width: number, x: number, ticks: number,
+  view: View,
+  width: number,
+  x: number,
+  ticks: number,
 ): { begin: number; end: number } {
   const perPixel = (view.end - view.begin) / width;
   const edge = (at: number): number => Math.ceil((view.begin + at * perPixel) / ticks) * ticks;

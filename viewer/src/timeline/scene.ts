@@ -38,7 +38,6 @@ export interface SceneInput {
   colors: NameColors;
   theme: Theme;
   clock: Clock;
-  capacities: Map<number, number>; // of counters, by track
 }
 
 export interface Drawn {
@@ -52,8 +51,11 @@ export class Scene {
   private target: PixelTarget | null = null;
 
   // Spans, labels and axis; `over` draws what lies on top.
-  paint(context: CanvasRenderingContext2D, input: SceneInput,
-    over: (painter: Painter, drawn: Drawn) => void): Drawn {
+  paint(
+    context: CanvasRenderingContext2D,
+    input: SceneInput,
+    over: (painter: Painter, drawn: Drawn) => void,
+  ): Drawn {
     const { width, height, scale } = input;
     const columns = Math.max(1, Math.floor((width - kGutter) * scale));
     const lines = Math.max(1, Math.floor((height - kAxis) * scale));
@@ -101,8 +103,11 @@ export class Scene {
         return { track, row: filled.rows[0] };
       };
       const one: DrawnLane = {
-        lane, filled: null, area: null,
-        losses: lane.losses.map(over), marks: lane.marks.map(over),
+        lane,
+        filled: null,
+        area: null,
+        losses: lane.losses.map(over),
+        marks: lane.marks.map(over),
       };
       if (lane.track.values === 'samples') {
         one.area = fillArea(run.tiles, lane.track, view, columns);
@@ -116,9 +121,7 @@ export class Scene {
     return drawn;
   }
 
-  private drawSpans(
-    target: SpanTarget, input: SceneInput, drawn: Drawn, scale: number,
-  ): number {
+  private drawSpans(target: SpanTarget, input: SceneInput, drawn: Drawn, scale: number): number {
     let rectangles = 0;
     const theme = input.theme;
     for (const one of drawn.lanes) {
@@ -138,7 +141,11 @@ export class Scene {
   }
 
   private drawTrack(
-    target: SpanTarget, one: DrawnLane, filled: FilledRows, top: number, height: number,
+    target: SpanTarget,
+    one: DrawnLane,
+    filled: FilledRows,
+    top: number,
+    height: number,
     input: SceneInput,
   ): number {
     const theme = input.theme;
@@ -195,7 +202,7 @@ export class Scene {
       if (tall < 12) continue;
       rows.forEach((row, i) => {
         const y = kAxis + one.lane.y - input.scroll + tall * (i + 0.5) + 3.5;
-        for (let x = 0; x < row.width;) {
+        for (let x = 0; x < row.width; ) {
           const owner = row.owner[x];
           let end = x + 1;
           while (end < row.width && row.owner[end] === owner) end++;
@@ -211,7 +218,10 @@ export class Scene {
     for (const label of labels.slice(0, kMostLabels)) {
       const text = fitting(nameOf(input.run.index, label.name), label.width - 8);
       if (!text) continue;
-      painter.text(label.x + 4, label.y, text, { color: input.colors.textOn(label.name), size: 11 });
+      painter.text(label.x + 4, label.y, text, {
+        color: input.colors.textOn(label.name),
+        size: 11,
+      });
     }
   }
 }
@@ -223,11 +233,22 @@ export function fitting(text: string, width: number, letter = 6.2): string {
   return room >= 3 ? `${text.slice(0, room - 1)}…` : '';
 }
 
-export function lossColor(input: { run: Run; theme: Theme }, name: number): Rgb {
-  return /stall/.test(nameOf(input.run.index, name)) ? input.theme.stall : input.theme.loss;
+// Of a loss track: a producer waited, and nothing was lost.
+export function isStall(name: string): boolean {
+  return name === 'recorder stall';
 }
 
-function drawSketch(target: SpanTarget, row: PixelRow, y: number, height: number, theme: Theme): void {
+function lossColor(input: { run: Run; theme: Theme }, name: number): Rgb {
+  return isStall(nameOf(input.run.index, name)) ? input.theme.stall : input.theme.loss;
+}
+
+function drawSketch(
+  target: SpanTarget,
+  row: PixelRow,
+  y: number,
+  height: number,
+  theme: Theme,
+): void {
   const color = mix(theme.page, theme.dark ? [200, 205, 212] : [90, 96, 104], 0.35);
   for (let x = 0; x < row.width; x++) {
     if (row.share[x] > 0) target.plain(x, 1, y, height, color);
@@ -235,18 +256,31 @@ function drawSketch(target: SpanTarget, row: PixelRow, y: number, height: number
 }
 
 function drawNotFinite(
-  target: SpanTarget, row: PixelRow, y: number, height: number, theme: Theme,
+  target: SpanTarget,
+  row: PixelRow,
+  y: number,
+  height: number,
+  theme: Theme,
 ): void {
   for (let x = 0; x < row.width; x++) {
     if (!(row.flags[x] & 1)) continue;
     const from = Math.max(0, x - 1);
-    target.plain(from, Math.min(3, row.width - from), y, Math.max(3, Math.round(height / 3)),
-      theme.loss);
+    target.plain(
+      from,
+      Math.min(3, row.width - from),
+      y,
+      Math.max(3, Math.round(height / 3)),
+      theme.loss,
+    );
   }
 }
 
 function drawMarks(
-  target: SpanTarget, row: PixelRow, y: number, height: number, input: SceneInput,
+  target: SpanTarget,
+  row: PixelRow,
+  y: number,
+  height: number,
+  input: SceneInput,
 ): void {
   const color = mix(input.theme.page, input.theme.dark ? [255, 255, 255] : [0, 0, 0], 0.85);
   for (let x = 0; x < row.width; x++) {
@@ -257,7 +291,11 @@ function drawMarks(
 }
 
 function drawArea(
-  target: SpanTarget, area: AreaRow, y: number, height: number, theme: Theme,
+  target: SpanTarget,
+  area: AreaRow,
+  y: number,
+  height: number,
+  theme: Theme,
 ): void {
   const peak = Math.max(area.peak(), 1e-9);
   const solid = mix(theme.page, [68, 119, 170], 0.75);
@@ -284,11 +322,15 @@ function drawGutter(painter: Painter, input: SceneInput, drawn: Drawn): void {
       if (middle - lastText < 11) continue;
       lastText = middle;
       const tall = lane.height >= 30;
-      painter.text(8, tall ? y + 13 : middle + 4, fitting(lane.track.name, kGutter - 14),
-        { color: theme.text, size: Math.min(11, Math.max(9, lane.height)) });
+      painter.text(8, tall ? y + 13 : middle + 4, fitting(lane.track.name, kGutter - 14), {
+        color: theme.text,
+        size: Math.min(11, Math.max(9, lane.height)),
+      });
       if (one.area && tall) {
-        painter.text(8, y + 26, `peak ${quantity(one.area.peak(), lane.track.unitOfValue)}`,
-          { color: theme.faint, size: 10 });
+        painter.text(8, y + 26, `peak ${quantity(one.area.peak(), lane.track.unitOfValue)}`, {
+          color: theme.faint,
+          size: 10,
+        });
       }
     }
   });

@@ -7,8 +7,15 @@ import type { SvgPainter } from '../ui/painter';
 
 export interface SpanTarget {
   // `share` is 0..16; an `edge` marks where a span begins.
-  run(x: number, width: number, y: number, height: number, name: number, share: number,
-    edge: boolean): void;
+  run(
+    x: number,
+    width: number,
+    y: number,
+    height: number,
+    name: number,
+    share: number,
+    edge: boolean,
+  ): void;
   plain(x: number, width: number, y: number, height: number, color: Rgb): void;
   hatch(x: number, width: number, y: number, height: number, color: Rgb): void;
 }
@@ -26,8 +33,13 @@ export function drawRow(row: PixelRow, y: number, height: number, target: SpanTa
     const share = Math.round(row.share[x] * 16);
     const owner = row.owner[x];
     let end = x + 1;
-    while (end < row.width && row.name[end] === name && row.owner[end] === owner &&
-      Math.round(row.share[end] * 16) === share) end++;
+    while (
+      end < row.width &&
+      row.name[end] === name &&
+      row.owner[end] === owner &&
+      Math.round(row.share[end] * 16) === share
+    )
+      end++;
     const edge = owner >= 0 && end - x >= 3 && (x === 0 || row.owner[x - 1] !== owner);
     target.run(x, end - x, y, height, name, share, edge);
     rectangles++;
@@ -38,7 +50,11 @@ export function drawRow(row: PixelRow, y: number, height: number, target: SpanTa
 
 // The same for the ranges of a loss track; a range is never too narrow to be seen.
 export function drawLoss(
-  row: PixelRow, y: number, height: number, target: SpanTarget, colorOf: (name: number) => Rgb,
+  row: PixelRow,
+  y: number,
+  height: number,
+  target: SpanTarget,
+  colorOf: (name: number) => Rgb,
 ): void {
   let x = 0;
   while (x < row.width) {
@@ -59,8 +75,12 @@ export class PixelTarget implements SpanTarget {
   readonly image: ImageData;
   private readonly data: Uint32Array;
 
-  constructor(readonly width: number, readonly height: number, private colors: NameColors,
-    private theme: Theme) {
+  constructor(
+    readonly width: number,
+    readonly height: number,
+    private colors: NameColors,
+    private theme: Theme,
+  ) {
     this.image = new ImageData(width, height);
     this.data = new Uint32Array(this.image.data.buffer);
   }
@@ -71,8 +91,15 @@ export class PixelTarget implements SpanTarget {
     this.data.fill(pixel(this.theme.page));
   }
 
-  run(x: number, width: number, y: number, height: number, name: number, share: number,
-    edge: boolean): void {
+  run(
+    x: number,
+    width: number,
+    y: number,
+    height: number,
+    name: number,
+    share: number,
+    edge: boolean,
+  ): void {
     const ramp = this.colors.ramp(name);
     this.fill(x, width, y, height, ramp[share]);
     if (edge) this.fill(x, 1, y, height, ramp[17]);
@@ -105,12 +132,23 @@ export class PixelTarget implements SpanTarget {
 export class SvgTarget implements SpanTarget {
   private patterns = 0;
 
-  constructor(private readonly svg: SvgPainter, private readonly left: number,
-    private readonly top: number, private readonly colors: NameColors,
-    private readonly theme: Theme) {}
+  constructor(
+    private readonly svg: SvgPainter,
+    private readonly left: number,
+    private readonly top: number,
+    private readonly colors: NameColors,
+    private readonly theme: Theme,
+  ) {}
 
-  run(x: number, width: number, y: number, height: number, name: number, share: number,
-    edge: boolean): void {
+  run(
+    x: number,
+    width: number,
+    y: number,
+    height: number,
+    name: number,
+    share: number,
+    edge: boolean,
+  ): void {
     const color = this.colors.of(name);
     const seen = hex(mix(this.theme.page, color, 0.25 + (0.75 * share) / 16));
     this.svg.rect(this.left + x, this.top + y, width, height, seen);
@@ -126,9 +164,11 @@ export class SvgTarget implements SpanTarget {
   hatch(x: number, width: number, y: number, height: number, color: Rgb): void {
     const id = `h${this.patterns++}`;
     const light = hex(mix(this.theme.page, color, 0.25));
-    this.svg.raw(`<pattern id="${id}" width="6" height="6" patternUnits="userSpaceOnUse" ` +
-      `patternTransform="rotate(45)"><rect width="6" height="6" fill="${light}"/>` +
-      `<rect width="2" height="6" fill="${hex(color)}"/></pattern>`);
+    this.svg.raw(
+      `<pattern id="${id}" width="6" height="6" patternUnits="userSpaceOnUse" ` +
+        `patternTransform="rotate(45)"><rect width="6" height="6" fill="${light}"/>` +
+        `<rect width="2" height="6" fill="${hex(color)}"/></pattern>`,
+    );
     this.svg.rect(this.left + x, this.top + y, width, height, `url(#${id})`);
   }
 }

@@ -1,48 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline as a panel: one canvas, drawn when something has changed, and never else.
 import type { AppView, Panel } from '../app/app_view';
-import * as shape from '../codec/shape';
 import { h, refill } from '../ui/dom';
 import { count } from '../ui/units';
-import type { GraphTask } from '../tiles/graph_store';
 import { longestIn, neighbour, point, type Pointed, type SpanHit } from './hit';
 import { Hands } from './hands';
 import { laneAt, layOut, type Layout } from './lanes';
 import { Minimap } from './minimap';
-import { drawOverlay, type OverlayInput, type PathStep } from './overlay';
+import { drawOverlay, type OverlayInput } from './overlay';
+import { edgesOf, pathAndStuck } from './overlay_data';
 import { kAxis, kGutter, Scene, type Drawn, type SceneInput } from './scene';
 import { clampView, fitRange, snapped, ticksAt, type View } from './view';
 
 const kMapHeight = 44;
 const kMostScale = 2;
-const kMostEdges = 150;
 
 export class TimelinePanel implements Panel {
   readonly id = 'timeline';
   readonly root: HTMLElement;
-  private readonly canvas = h('canvas', { class: 'spans', tabindex: 0, role: 'img',
-    'aria-label': 'Timeline. W and S zoom, A and D pan, Tab and the arrow keys walk the spans.' });
+  private readonly canvas = h('canvas', {
+    class: 'spans',
+    tabindex: 0,
+    role: 'img',
+    'aria-label': 'Timeline. W and S zoom, A and D pan, Tab and the arrow keys walk the spans.',
+  });
   private readonly map = h('canvas', { class: 'map', 'aria-hidden': 'true' });
   private readonly tip = h('div', { class: 'tip', hidden: true });
   private readonly note = h('div', { class: 'telling' });
   private readonly scene = new Scene();
   private readonly minimap = new Minimap();
   private readonly hands: Hands;
-  private layout: Layout = { lanes: [], height: 0 };
+  private layout: Layout = { lanes: [], byTrack: new Map(), height: 0 };
   private scroll = 0;
   private drawn: Drawn | null = null;
   private asked = false;
   private shown = false;
   private overlay: OverlayInput = {
-    selected: null, task: null, producers: [], consumers: [], path: [], measured: null,
+    selected: null,
+    task: null,
+    producers: [],
+    consumers: [],
+    path: [],
+    measured: null,
+    stuck: [],
   };
-  private capacities = new Map<number, number>();
   private edgesOf = '';
   private seen = ''; // what the last frame showed
 
   constructor(private readonly app: AppView) {
-    this.root = h('section', { class: 'panel timeline', 'aria-label': 'Timeline' },
-      this.map, this.canvas, this.tip, this.note);
+    this.root = h(
+      'section',
+      { class: 'panel timeline', 'aria-label': 'Timeline' },
+      this.map,
+      this.canvas,
+      this.tip,
+      this.note,
+    );
     this.hands = new Hands({
       canvas: this.canvas,
       map: this.map,
@@ -64,7 +77,9 @@ export class TimelinePanel implements Panel {
   }
 
   private get bounds(): { begin: number; end: number } {
-    return { begin: 0, end: this.app.run.index.end };
+    const { end } = this.app.run.index;
+    const last = this.overlay.stuck.reduce((most, one) => Math.max(most, one.begin), end);
+    return { begin: 0, end: this.overlay.stuck.length > 0 ? last * 1.06 : end };
   }
 
   get view(): View {
@@ -88,8 +103,10 @@ export class TimelinePanel implements Panel {
     const box = this.root.getBoundingClientRect();
     if (box.width === 0) return; // hidden
     const scale = this.scale;
-    for (const [canvas, height] of [[this.canvas, box.height - kMapHeight],
-      [this.map, kMapHeight]] as const) {
+    for (const [canvas, height] of [
+      [this.canvas, box.height - kMapHeight],
+      [this.map, kMapHeight],
+    ] as const) {
       const wide = Math.max(200, Math.floor(box.width));
       const tall = Math.max(20, Math.floor(height));
       if (canvas.width !== Math.round(wide * scale)) canvas.width = Math.round(wide * scale);
@@ -129,10 +146,16 @@ export class TimelinePanel implements Panel {
     const { width, height } = this.size;
     const columns = Math.max(1, Math.floor((width - kGutter) * this.scale));
     return {
-      run: this.app.run, view: snapped(this.view, columns), layout: this.layout,
-      scroll: this.scroll, width, height, scale: this.scale, colors: this.app.colors,
-      theme: this.app.theme, clock: { index: this.app.run.index, absolute: this.app.state.absolute },
-      capacities: this.capacities,
+      run: this.app.run,
+      view: snapped(this.view, columns),
+      layout: this.layout,
+      scroll: this.scroll,
+      width,
+      height,
+      scale: this.scale,
+      colors: this.app.colors,
+      theme: this.app.theme,
+      clock: { index: this.app.run.index, absolute: this.app.state.absolute },
     };
   }
 
@@ -147,9 +170,18 @@ export class TimelinePanel implements Panel {
     if (seen !== this.seen) tiles.forgetWaiting();
     this.seen = seen;
     this.drawn = this.scene.paint(context, input, (painter) =>
-      drawOverlay(painter, input, this.overlay));
-    this.minimap.draw(map, this.app.run, this.view, this.app.theme, input.width, kMapHeight,
-      this.scale, kGutter);
+      drawOverlay(painter, input, this.overlay),
+    );
+    this.minimap.draw(
+      map,
+      this.app.run,
+      this.view,
+      this.app.theme,
+      input.width,
+      kMapHeight,
+      this.scale,
+      kGutter,
+    );
     this.map.title = this.minimap.title;
     this.say(tiles.missing);
     const complete = this.drawn.complete && tiles.missing === 0;
@@ -167,15 +199,19 @@ export class TimelinePanel implements Panel {
     const progress = this.app.run.index.progress;
     const lines: string[] = [];
     if (progress.sketchOnly) {
-      lines.push('from page headers alone; the records are being read ' +
-        `(${count(progress.recordsDone)} of ${count(progress.records)})`);
+      lines.push(
+        'from page headers alone; the records are being read ' +
+          `(${count(progress.recordsDone)} of ${count(progress.records)})`,
+      );
     }
     if (missing > 0) lines.push(`${count(missing)} tiles on their way`);
     if (this.layout.lanes.length === 0) lines.push('this run recorded nothing that has a time');
     const first = errors.values().next();
     if (!first.done) {
-      lines.push(`${count(errors.size)} ${errors.size === 1 ? 'tile' : 'tiles'} cannot be read: ` +
-        first.value);
+      lines.push(
+        `${count(errors.size)} ${errors.size === 1 ? 'tile' : 'tiles'} cannot be read: ` +
+          first.value,
+      );
     }
     refill(this.note, lines.join(' · '));
     this.note.classList.toggle('bad', errors.size > 0);
@@ -198,8 +234,10 @@ export class TimelinePanel implements Panel {
     const pointed = x < 0 ? null : this.at(x, y);
     this.tip.hidden = !pointed || pointed.lines.length === 0;
     if (!pointed || this.tip.hidden) return;
-    refill(this.tip, ...pointed.lines.map((line, i) => h('div', { class: i === 0 ? 'first' : '' },
-      line)));
+    refill(
+      this.tip,
+      ...pointed.lines.map((line, i) => h('div', { class: i === 0 ? 'first' : '' }, line)),
+    );
     const { width, height } = this.size;
     const tip = this.tip.getBoundingClientRect();
     const left = x + 16 + tip.width > width ? x - tip.width - 12 : x + 16;
@@ -226,8 +264,12 @@ export class TimelinePanel implements Panel {
     const change = { track: span.track.id, begin: span.begin, end: span.end };
     if (span.task) this.app.selectTask(span.task, change);
     else {
-      this.app.set({ ...change, task: null, kernel: null,
-        site: span.nameKind === 'site' ? span.name : null });
+      this.app.set({
+        ...change,
+        task: null,
+        kernel: null,
+        site: span.nameKind === 'site' ? span.name : null,
+      });
     }
     this.app.announce(`${span.name} on ${span.track.name}`);
   }
@@ -245,34 +287,15 @@ export class TimelinePanel implements Panel {
   }
 
   private async loadEdges(task: string): Promise<void> {
-    const graph = this.app.run.graph;
-    const own = await graph.find(task);
-    if (!own || this.edgesOf !== task) return;
-    const all = async (ids: string[]): Promise<GraphTask[]> => {
-      const found = await Promise.all([...new Set(ids)].slice(0, kMostEdges)
-        .map((id) => graph.find(id)));
-      return found.filter((one): one is GraphTask => one !== null);
-    };
-    const producers = await all(own.pred.map((edge) => edge.task));
-    const consumers = await all(own.succ);
-    if (this.edgesOf !== task) return;
-    Object.assign(this.overlay, { task: own, producers, consumers });
+    const edges = await edgesOf(this.app.run, task);
+    if (!edges || this.edgesOf !== task) return;
+    Object.assign(this.overlay, edges);
     this.draw();
   }
 
-  // The critical path, and the capacities of counters.
+  // The critical path, and the tasks that never returned.
   private async loadPath(): Promise<void> {
-    const { documents, index } = this.app.run;
-    if (index.documents.has('overview')) {
-      const overview = await documents.get('doc/overview');
-      const path = shape.record(shape.record(overview).critical_path);
-      this.overlay.path = shape.records(path.steps).map((step): PathStep => ({
-        task: shape.text(step.task),
-        track: shape.maybe(step.track),
-        start: shape.maybe(step.start),
-        end: shape.maybe(step.end),
-      }));
-    }
+    Object.assign(this.overlay, await pathAndStuck(this.app.run));
     this.draw();
   }
 
@@ -283,7 +306,7 @@ export class TimelinePanel implements Panel {
   }
 
   private revealTrack(track: number | null): void {
-    const lane = this.layout.lanes.find((one) => one.track.id === track);
+    const lane = track === null ? undefined : this.layout.byTrack.get(track);
     if (!lane) return;
     const room = this.size.height - kAxis;
     if (lane.y < this.scroll || lane.y + lane.height > this.scroll + room) {
@@ -297,8 +320,8 @@ export class TimelinePanel implements Panel {
     if (event.key === 'f' || event.key === 'F') {
       const range = this.overlay.measured;
       if (begin !== null) this.reveal(begin, end ?? begin, track);
-      else if (range) this.reveal(Math.min(range.begin, range.end),
-        Math.max(range.begin, range.end), null);
+      else if (range)
+        this.reveal(Math.min(range.begin, range.end), Math.max(range.begin, range.end), null);
       return true;
     }
     if (event.key === '0' || event.key === 'Home') {
@@ -324,7 +347,8 @@ export class TimelinePanel implements Panel {
   // The next or the last span of the track; without a selection the first in view.
   private async step(by: 1 | -1): Promise<void> {
     const { begin, track } = this.app.state;
-    const own = this.app.run.track(track) ??
+    const own =
+      this.app.run.track(track) ??
       this.layout.lanes.find((lane) => lane.track.kind === 'core' && lane.track.count > 0)?.track ??
       this.layout.lanes.find((lane) => lane.track.values === 'spans')?.track;
     if (!own) return;
@@ -336,16 +360,18 @@ export class TimelinePanel implements Panel {
     if (span.begin < view.begin || span.end > view.end) {
       const width = view.end - view.begin;
       const middle = (span.begin + span.end) / 2;
-      this.app.set({ view: clampView({ begin: middle - width / 2, end: middle + width / 2 },
-        this.bounds) });
+      this.app.set({
+        view: clampView({ begin: middle - width / 2, end: middle + width / 2 }, this.bounds),
+      });
     }
     this.revealTrack(own.id);
   }
 
   picture(): string {
     const input = this.input();
-    return this.scene.toSvg({ ...input, scale: 1,
-      view: snapped(this.view, Math.floor(input.width - kGutter)) },
-    (painter) => drawOverlay(painter, input, this.overlay));
+    return this.scene.toSvg(
+      { ...input, scale: 1, view: snapped(this.view, Math.floor(input.width - kGutter)) },
+      (painter) => drawOverlay(painter, input, this.overlay),
+    );
   }
 }

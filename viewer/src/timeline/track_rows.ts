@@ -36,8 +36,10 @@ export class RowFiller {
     this.covered.fill(-1);
     let complete = true;
     for (const piece of plan.pieces) {
-      const there = piece.tile < 0 ? this.fillLeaves(store, track, piece, view, rows)
-        : this.fillBuckets(store, track, plan.level, piece, view, rows);
+      const there =
+        piece.tile < 0
+          ? this.fillLeaves(store, track, piece, view, rows)
+          : this.fillBuckets(store, track, plan.level, piece, view, rows);
       complete &&= there;
     }
     return { rows, level: plan.level, complete };
@@ -64,7 +66,11 @@ export class RowFiller {
   }
 
   private fillLeaves(
-    store: TileStore, track: Track, piece: Piece, view: View, rows: PixelRow[],
+    store: TileStore,
+    track: Track,
+    piece: Piece,
+    view: View,
+    rows: PixelRow[],
   ): boolean {
     const leaves = piece.leaves.map((leaf) => store.leaf(track, leaf));
     if (leaves.includes(undefined) && this.fallBack(store, track, 0, view, rows, piece)) {
@@ -78,7 +84,12 @@ export class RowFiller {
   }
 
   private fillBuckets(
-    store: TileStore, track: Track, level: number, piece: Piece, view: View, rows: PixelRow[],
+    store: TileStore,
+    track: Track,
+    level: number,
+    piece: Piece,
+    view: View,
+    rows: PixelRow[],
   ): boolean {
     const buckets = store.buckets(track, level, piece.tile);
     if (buckets === undefined) this.fallBack(store, track, level, view, rows, piece);
@@ -90,7 +101,11 @@ export class RowFiller {
 
   // What coarser buckets know of a range whose tile is on its way. False: they know nothing.
   private fallBack(
-    store: TileStore, track: Track, level: number, view: View, rows: PixelRow[],
+    store: TileStore,
+    track: Track,
+    level: number,
+    view: View,
+    rows: PixelRow[],
     range: { begin: number; end: number },
   ): boolean {
     const part = { begin: Math.max(view.begin, range.begin), end: Math.min(view.end, range.end) };
@@ -98,8 +113,11 @@ export class RowFiller {
     for (let coarser = level + 1; coarser <= store.index.levelCount; coarser++) {
       const ticks = bucketWidth(store.index, coarser);
       let found = false;
-      for (let tile = Math.max(0, Math.floor(part.begin / ticks / kBucketsPerTile));
-        tile * ticks * kBucketsPerTile < part.end; tile++) {
+      for (
+        let tile = Math.max(0, Math.floor(part.begin / ticks / kBucketsPerTile));
+        tile * ticks * kBucketsPerTile < part.end;
+        tile++
+      ) {
         const blob = store.have(`t/${track.id}/${coarser}/${tile}`);
         if (blob?.kind !== 'buckets') continue;
         found = true;
@@ -113,7 +131,9 @@ export class RowFiller {
 
 // The span of a leaf by its number in the track, where the leaf is at hand.
 export function spanAt(
-  store: TileStore, track: Track, span: number,
+  store: TileStore,
+  track: Track,
+  span: number,
 ): { spans: Spans; at: number } | null {
   const blob = store.have(`t/${track.id}/0/${Math.floor(span / kSpansPerLeaf)}`);
   const at = span % kSpansPerLeaf;

@@ -33,8 +33,10 @@ export function zoomAt(view: View, bounds: Bounds, at: number, factor: number): 
   const fixed = view.begin + at * width;
   const least = kLeastTicks / width;
   const scale = Math.max(factor, least);
-  return clampView({ begin: fixed - at * width * scale, end: fixed + (1 - at) * width * scale },
-    bounds);
+  return clampView(
+    { begin: fixed - at * width * scale, end: fixed + (1 - at) * width * scale },
+    bounds,
+  );
 }
 
 // `part`: of the view's width, to the right where positive.

@@ -14,7 +14,9 @@ interface Attributes {
 }
 
 export function h<K extends keyof HTMLElementTagNameMap>(
-  tag: K, attributes: Attributes = {}, ...children: Child[]
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   set(element, attributes);
@@ -55,5 +57,9 @@ export function refill(element: Element, ...children: Child[]): void {
 
 // A button that reads like a link: it leads to another place of this page.
 export function link(text: string, go: () => void, title = ''): HTMLButtonElement {
-  return h('button', { class: 'link', type: 'button', title: title || undefined, onclick: go }, text);
+  return h(
+    'button',
+    { class: 'link', type: 'button', title: title || undefined, onclick: go },
+    text,
+  );
 }

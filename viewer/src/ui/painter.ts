@@ -14,8 +14,15 @@ export interface Painter {
   // Points are x, y, x, y, …
   line(points: number[], color: string, width: number, dash?: number[]): void;
   area(points: number[], fill: string, alpha?: number): void;
-  curve(x0: number, y0: number, x1: number, y1: number, color: string, width: number,
-    dash?: number[]): void;
+  curve(
+    x0: number,
+    y0: number,
+    x1: number,
+    y1: number,
+    color: string,
+    width: number,
+    dash?: number[],
+  ): void;
   text(x: number, y: number, text: string, style: TextStyle): void;
   clip(x: number, y: number, width: number, height: number, inside: () => void): void;
 }
@@ -60,8 +67,15 @@ export class CanvasPainter implements Painter {
     c.globalAlpha = 1;
   }
 
-  curve(x0: number, y0: number, x1: number, y1: number, color: string, width: number,
-    dash: number[] = []): void {
+  curve(
+    x0: number,
+    y0: number,
+    x1: number,
+    y1: number,
+    color: string,
+    width: number,
+    dash: number[] = [],
+  ): void {
     const c = this.context;
     const bend = bendOf(x0, x1);
     c.beginPath();
@@ -118,49 +132,73 @@ export class SvgPainter implements Painter {
   private readonly parts: string[] = [];
   private clips = 0;
 
-  constructor(private readonly width: number, private readonly height: number) {}
+  constructor(
+    private readonly width: number,
+    private readonly height: number,
+  ) {}
 
   rect(x: number, y: number, width: number, height: number, fill: string, alpha = 1): void {
     if (width <= 0 || height <= 0) return;
-    this.parts.push(`<rect x="${n(x)}" y="${n(y)}" width="${n(width)}" height="${n(height)}" ` +
-      `fill="${escapeXml(fill)}"${alpha < 1 ? ` fill-opacity="${n(alpha)}"` : ''}/>`);
+    this.parts.push(
+      `<rect x="${n(x)}" y="${n(y)}" width="${n(width)}" height="${n(height)}" ` +
+        `fill="${escapeXml(fill)}"${alpha < 1 ? ` fill-opacity="${n(alpha)}"` : ''}/>`,
+    );
   }
 
   frame(x: number, y: number, width: number, height: number, color: string, line: number): void {
-    this.parts.push(`<rect x="${n(x)}" y="${n(y)}" width="${n(Math.max(0, width))}" ` +
-      `height="${n(Math.max(0, height))}" fill="none" stroke="${escapeXml(color)}" ` +
-      `stroke-width="${n(line)}"/>`);
+    this.parts.push(
+      `<rect x="${n(x)}" y="${n(y)}" width="${n(Math.max(0, width))}" ` +
+        `height="${n(Math.max(0, height))}" fill="none" stroke="${escapeXml(color)}" ` +
+        `stroke-width="${n(line)}"/>`,
+    );
   }
 
   line(points: number[], color: string, width: number, dash: number[] = []): void {
-    this.parts.push(`<polyline points="${points.map(n).join(' ')}" fill="none" ` +
-      `stroke="${escapeXml(color)}" stroke-width="${n(width)}"${dashed(dash)}/>`);
+    this.parts.push(
+      `<polyline points="${points.map(n).join(' ')}" fill="none" ` +
+        `stroke="${escapeXml(color)}" stroke-width="${n(width)}"${dashed(dash)}/>`,
+    );
   }
 
   area(points: number[], fill: string, alpha = 1): void {
-    this.parts.push(`<polygon points="${points.map(n).join(' ')}" fill="${escapeXml(fill)}" ` +
-      `fill-opacity="${n(alpha)}"/>`);
+    this.parts.push(
+      `<polygon points="${points.map(n).join(' ')}" fill="${escapeXml(fill)}" ` +
+        `fill-opacity="${n(alpha)}"/>`,
+    );
   }
 
-  curve(x0: number, y0: number, x1: number, y1: number, color: string, width: number,
-    dash: number[] = []): void {
+  curve(
+    x0: number,
+    y0: number,
+    x1: number,
+    y1: number,
+    color: string,
+    width: number,
+    dash: number[] = [],
+  ): void {
     const bend = bendOf(x0, x1);
-    this.parts.push(`<path d="M${n(x0)} ${n(y0)}C${n(x0 + bend)} ${n(y0)} ${n(x1 - bend)} ` +
-      `${n(y1)} ${n(x1)} ${n(y1)}" fill="none" stroke="${escapeXml(color)}" ` +
-      `stroke-width="${n(width)}"${dashed(dash)}/>`);
+    this.parts.push(
+      `<path d="M${n(x0)} ${n(y0)}C${n(x0 + bend)} ${n(y0)} ${n(x1 - bend)} ` +
+        `${n(y1)} ${n(x1)} ${n(y1)}" fill="none" stroke="${escapeXml(color)}" ` +
+        `stroke-width="${n(width)}"${dashed(dash)}/>`,
+    );
   }
 
   text(x: number, y: number, text: string, style: TextStyle): void {
     const anchor = { left: 'start', right: 'end', center: 'middle' }[style.align ?? 'left'];
-    this.parts.push(`<text x="${n(x)}" y="${n(y)}" fill="${escapeXml(style.color)}" ` +
-      `font-size="${style.size ?? 11}"${style.bold ? ' font-weight="600"' : ''} ` +
-      `text-anchor="${anchor}">${escapeXml(text)}</text>`);
+    this.parts.push(
+      `<text x="${n(x)}" y="${n(y)}" fill="${escapeXml(style.color)}" ` +
+        `font-size="${style.size ?? 11}"${style.bold ? ' font-weight="600"' : ''} ` +
+        `text-anchor="${anchor}">${escapeXml(text)}</text>`,
+    );
   }
 
   clip(x: number, y: number, width: number, height: number, inside: () => void): void {
     const id = `c${this.clips++}`;
-    this.parts.push(`<clipPath id="${id}"><rect x="${n(x)}" y="${n(y)}" width="${n(width)}" ` +
-      `height="${n(height)}"/></clipPath><g clip-path="url(#${id})">`);
+    this.parts.push(
+      `<clipPath id="${id}"><rect x="${n(x)}" y="${n(y)}" width="${n(width)}" ` +
+        `height="${n(height)}"/></clipPath><g clip-path="url(#${id})">`,
+    );
     inside();
     this.parts.push('</g>');
   }
@@ -170,9 +208,11 @@ export class SvgPainter implements Painter {
   }
 
   finish(): string {
-    return `<svg xmlns="http://www.w3.org/2000/svg" width="${n(this.width)}" ` +
+    return (
+      `<svg xmlns="http://www.w3.org/2000/svg" width="${n(this.width)}" ` +
       `height="${n(this.height)}" viewBox="0 0 ${n(this.width)} ${n(this.height)}" ` +
-      `font-family="${escapeXml(kFont)}" font-size="11">${this.parts.join('')}</svg>`;
+      `font-family="${escapeXml(kFont)}" font-size="11">${this.parts.join('')}</svg>`
+    );
   }
 }
 

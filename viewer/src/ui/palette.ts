@@ -5,8 +5,17 @@
 import type { Index } from '../codec/index_file';
 
 export const kHues = [
-  '#4477aa', '#ee8866', '#44bb99', '#ddaa33', '#aa4499', '#88ccee',
-  '#338844', '#aaaa33', '#7766bb', '#dd99bb', '#997755',
+  '#4477aa',
+  '#ee8866',
+  '#44bb99',
+  '#ddaa33',
+  '#aa4499',
+  '#88ccee',
+  '#338844',
+  '#aaaa33',
+  '#7766bb',
+  '#dd99bb',
+  '#997755',
 ];
 
 export type Rgb = [number, number, number];
@@ -84,7 +93,11 @@ export class NameColors {
   private readonly ramps: (Uint32Array | undefined)[] = [];
 
   // `emphasis`: the one name that keeps its colour while the others step back.
-  constructor(index: Index, private readonly theme: Theme, emphasis: string | null = null) {
+  constructor(
+    index: Index,
+    private readonly theme: Theme,
+    emphasis: string | null = null,
+  ) {
     const kernels = index.names.filter((_, i) => index.nameKinds[i] === 'kernel');
     const others = index.names.filter((_, i) => index.nameKinds[i] !== 'kernel');
     const ofKernels = slots(kernels);
@@ -128,6 +141,11 @@ export class NameColors {
 
 // A colour as one word of an ImageData, on a little-endian machine.
 export function pixel(color: Rgb): number {
-  return (0xff000000 | (Math.round(color[2]) << 16) | (Math.round(color[1]) << 8) |
-    Math.round(color[0])) >>> 0;
+  return (
+    (0xff000000 |
+      (Math.round(color[2]) << 16) |
+      (Math.round(color[1]) << 8) |
+      Math.round(color[0])) >>>
+    0
+  );
 }

@@ -11,8 +11,7 @@ const kMostPixels = 16384;
 export async function savePicture(panel: Panel, name: string, kind: 'png' | 'svg'): Promise<void> {
   const markup = panel.picture ? panel.picture() : elementToSvg(panel.root);
   const file = `${name.replace(/[^A-Za-z0-9._-]+/g, '_').slice(0, 100)}.${kind}`;
-  const blob = kind === 'svg' ? new Blob([markup], { type: 'image/svg+xml' })
-    : await toPng(markup);
+  const blob = kind === 'svg' ? new Blob([markup], { type: 'image/svg+xml' }) : await toPng(markup);
   save(blob, file);
 }
 
@@ -34,8 +33,12 @@ export async function toPng(markup: string): Promise<Blob> {
   canvas.width = Math.max(1, Math.round(image.width * scale));
   canvas.height = Math.max(1, Math.round(image.height * scale));
   canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((done, failed) => canvas.toBlob(
-    (blob) => (blob ? done(blob) : failed(new Error('the picture is too large'))), 'image/png'));
+  return new Promise((done, failed) =>
+    canvas.toBlob(
+      (blob) => (blob ? done(blob) : failed(new Error('the picture is too large'))),
+      'image/png',
+    ),
+  );
 }
 
 export function elementToSvg(root: HTMLElement): string {
@@ -58,8 +61,10 @@ function walk(svg: SvgPainter, element: Element, origin: DOMRect): void {
   }
   if (element instanceof HTMLCanvasElement) {
     const x = box.left - origin.left;
-    svg.raw(`<image x="${x}" y="${box.top - origin.top}" width="${box.width}" ` +
-      `height="${box.height}" href="${element.toDataURL()}"/>`);
+    svg.raw(
+      `<image x="${x}" y="${box.top - origin.top}" width="${box.width}" ` +
+        `height="${box.height}" href="${element.toDataURL()}"/>`,
+    );
     return;
   }
   drawBox(svg, style, box, origin);
@@ -71,7 +76,8 @@ function walk(svg: SvgPainter, element: Element, origin: DOMRect): void {
       else if (child instanceof Element) walk(svg, child, origin);
     }
   };
-  if (clips) svg.clip(box.left - origin.left, box.top - origin.top, box.width, box.height, children);
+  if (clips)
+    svg.clip(box.left - origin.left, box.top - origin.top, box.width, box.height, children);
   else children();
 }
 
@@ -93,7 +99,11 @@ function drawBox(svg: SvgPainter, style: CSSStyleDeclaration, box: DOMRect, orig
 }
 
 function drawText(
-  svg: SvgPainter, node: Text, style: CSSStyleDeclaration, parent: DOMRect, origin: DOMRect,
+  svg: SvgPainter,
+  node: Text,
+  style: CSSStyleDeclaration,
+  parent: DOMRect,
+  origin: DOMRect,
 ): void {
   const text = node.data;
   if (!text.trim()) return;
@@ -112,9 +122,11 @@ function drawText(
       part = `${part.slice(0, Math.max(1, Math.floor(part.length * share) - 1))}…`;
     }
     const fits = ellipsis ? parent.right - box.left : box.width;
-    svg.raw(`<text x="${box.left - origin.left}" y="${box.bottom - origin.top - size * 0.32}" ` +
-      `fill="${fill}" font-size="${size}" font-weight="${escapeXml(style.fontWeight)}" ` +
-      `textLength="${Math.max(1, fits)}" lengthAdjust="spacingAndGlyphs">${escapeXml(part)}</text>`);
+    svg.raw(
+      `<text x="${box.left - origin.left}" y="${box.bottom - origin.top - size * 0.32}" ` +
+        `fill="${fill}" font-size="${size}" font-weight="${escapeXml(style.fontWeight)}" ` +
+        `textLength="${Math.max(1, fits)}" lengthAdjust="spacingAndGlyphs">${escapeXml(part)}</text>`,
+    );
   }
 }
 
@@ -146,10 +158,19 @@ function drawing(svg: SvgPainter, element: SVGSVGElement, box: DOMRect, origin: 
   const from = element.querySelectorAll('*');
   copy.querySelectorAll('*').forEach((shape, i) => {
     const style = getComputedStyle(from[i]);
-    for (const name of ['fill', 'stroke', 'stroke-width', 'fill-opacity', 'opacity', 'font-size',
-      'font-weight', 'text-anchor', 'stroke-dasharray']) {
+    for (const name of [
+      'fill',
+      'stroke',
+      'stroke-width',
+      'fill-opacity',
+      'opacity',
+      'font-size',
+      'font-weight',
+      'text-anchor',
+      'stroke-dasharray',
+    ]) {
       const value = style.getPropertyValue(name);
-      if (value && value !== 'none' || name === 'fill') shape.setAttribute(name, value);
+      if ((value && value !== 'none') || name === 'fill') shape.setAttribute(name, value);
     }
     shape.removeAttribute('class');
     for (const attribute of [...shape.attributes]) {

@@ -37,8 +37,12 @@ export class Table<Row> {
   private readonly scroller: HTMLElement;
 
   constructor(private readonly options: TableOptions<Row>) {
-    this.scroller = h('div', { class: 'scroller', tabindex: 0, role: 'grid',
-      'aria-label': options.label }, this.head, this.space);
+    this.scroller = h(
+      'div',
+      { class: 'scroller', tabindex: 0, role: 'grid', 'aria-label': options.label },
+      this.head,
+      this.space,
+    );
     this.root = h('div', { class: `table${options.tall ? '' : ' fills'}` }, this.scroller);
     const widths = options.columns.map((column) => column.width);
     this.root.style.setProperty('--columns', widths.map(shrinking).join(' '));
@@ -68,14 +72,22 @@ export class Table<Row> {
   }
 
   private fillHead(): void {
-    refill(this.head, ...this.options.columns.map((column, i) => {
-      const sorted = this.by?.column === i;
-      const order = sorted ? (this.by?.down ? 'descending' : 'ascending') : 'none';
-      return h('div', { role: 'columnheader', 'aria-sort': order,
-        class: column.number ? 'number' : '' },
-      h('button', { type: 'button', title: column.hint, onclick: () => this.sortBy(i) },
-        `${column.title}${sorted ? (this.by?.down ? ' ↓' : ' ↑') : ''}`));
-    }));
+    refill(
+      this.head,
+      ...this.options.columns.map((column, i) => {
+        const sorted = this.by?.column === i;
+        const order = sorted ? (this.by?.down ? 'descending' : 'ascending') : 'none';
+        return h(
+          'div',
+          { role: 'columnheader', 'aria-sort': order, class: column.number ? 'number' : '' },
+          h(
+            'button',
+            { type: 'button', title: column.hint, onclick: () => this.sortBy(i) },
+            `${column.title}${sorted ? (this.by?.down ? ' ↓' : ' ↑') : ''}`,
+          ),
+        );
+      }),
+    );
   }
 
   private sortBy(column: number): void {
@@ -119,15 +131,24 @@ export class Table<Row> {
 
   private row(row: Row, i: number): HTMLElement {
     const { columns, choose, classOf } = this.options;
-    const element = h('div', {
-      class: `one ${classOf?.(row) ?? ''}`, role: 'row', 'aria-selected': String(i === this.at),
-      onclick: choose ? () => this.take(i) : undefined,
-    }, ...columns.map((column) => {
-      const value = column.value(row);
-      const text = column.text ? column.text(row) : value === null ? '' : String(value);
-      return h('div', { role: 'gridcell', class: column.number ? 'number' : '', title: text },
-        column.cell ? column.cell(row) : text);
-    }));
+    const element = h(
+      'div',
+      {
+        class: `one ${classOf?.(row) ?? ''}`,
+        role: 'row',
+        'aria-selected': String(i === this.at),
+        onclick: choose ? () => this.take(i) : undefined,
+      },
+      ...columns.map((column) => {
+        const value = column.value(row);
+        const text = column.text ? column.text(row) : value === null ? '' : String(value);
+        return h(
+          'div',
+          { role: 'gridcell', class: column.number ? 'number' : '', title: text },
+          column.cell ? column.cell(row) : text,
+        );
+      }),
+    );
     element.style.top = `${i * kRowHeight}px`;
     return element;
   }
@@ -152,8 +173,12 @@ export class Table<Row> {
   private key(event: KeyboardEvent): void {
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / kRowHeight) - 1);
     const steps: Record<string, number> = {
-      ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page,
-      Home: -this.sorted.length, End: this.sorted.length,
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -this.sorted.length,
+      End: this.sorted.length,
     };
     if (event.key === 'Enter' && this.at >= 0) {
       this.options.choose?.(this.sorted[this.at]);
@@ -178,7 +203,10 @@ export function leastWidth(widths: string[]): number {
   return least.reduce((sum, one) => sum + one, 0) + (widths.length - 1) * 0.75 + 1;
 }
 
-function compare(a: number | string | null | undefined, b: number | string | null | undefined): number {
+function compare(
+  a: number | string | null | undefined,
+  b: number | string | null | undefined,
+): number {
   if (a === b) return 0;
   if (a === null || a === undefined) return -1;
   if (b === null || b === undefined) return 1;

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers as people read them: grouped, and always with their unit.
 
-const kUnits: [number, string][] = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
+const kUnits: [number, string][] = [
+  [1e9, 's'],
+  [1e6, 'ms'],
+  [1e3, 'µs'],
+  [1, 'ns'],
+];
 
 export function duration(ns: number, digits = 3): string {
   if (!Number.isFinite(ns)) return '?';
@@ -84,8 +89,8 @@ export function parseTask(text: string): string | null {
   if (hexed) return `0x${hexed[1].padStart(16, '0')}`;
   const parts = /^(?:r(\d))?t(\d{1,10})(?:l(\d{1,10}))?$/.exec(word);
   if (!parts || Number(parts[1] ?? 0) > 3) return null;
-  const id = (BigInt(parts[3] ?? 0) << 34n) | (BigInt(parts[1] ?? 0) << kRingShift) |
-    BigInt(parts[2]);
+  const id =
+    (BigInt(parts[3] ?? 0) << 34n) | (BigInt(parts[1] ?? 0) << kRingShift) | BigInt(parts[2]);
   if (BigInt(parts[2]) > 0xffffffffn || id >> 64n) return null;
   return `0x${id.toString(16).padStart(16, '0')}`;
 }
