@@ -210,14 +210,11 @@ std::unique_ptr<RawClient> deaf_client(const Server& server) {
 }
 
 TEST(ConnectionLoop, WhoDoesNotReadHoldsNobodyUp) {
-  const Server server({.connection = {.send_ms = 1'500}, .unsent_bytes = 1ull << 40});
+  const Server server({.unsent_bytes = 1ull << 40});
   std::vector<std::unique_ptr<RawClient>> deaf;
   for (int i = 0; i < 12; ++i) deaf.push_back(deaf_client(server));
   while (server.answers < 12) sleep_ms(1);
   EXPECT_LT(server.new_request_ns(), kSecondNs);
-  sleep_ms(3'000);
-  EXPECT_LT(deaf.front()->receive_all().size(), kLargeBytes)
-      << "an answer that nobody reads is kept for ever";
 }
 
 TEST(ConnectionLoop, AnswersThatNobodyReadsTakeALimitedRoom) {
