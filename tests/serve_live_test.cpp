@@ -20,7 +20,8 @@ class ServeLive : public ServeFixture {
     ASSERT_TRUE(fs::exists(path("r/capture.tide"))) << read(path("run.log"));
   }
   void TearDown() override {
-    if (run_ > 0) ::kill(run_, SIGKILL), (void)wait_for(run_, kPatienceMs);
+    // Asked to end, it takes its region with it.
+    if (run_ > 0) ::kill(run_, SIGTERM), (void)wait_for(run_, kPatienceMs);
     ServeFixture::TearDown();
   }
   int end_of_run() {

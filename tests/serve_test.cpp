@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 
 #include "tests/serve_fixture.h"
@@ -224,6 +225,11 @@ TEST_F(Serve, AFolderOfRunsIsAListNewestFirst) {
   fs::copy(path("runs/a"), path(hostile), fs::copy_options::recursive);
   fs::create_directories(path("runs/damaged"));
   std::ofstream(path("runs/damaged/run.json")) << "{";
+  // Times of files come in steps, so that neighbours may have the same.
+  int age_s = 40;
+  for (const std::string& one : {std::string("runs/a"), std::string("runs/b"), hostile})
+    fs::last_write_time(path(one + "/run.json"),
+                        fs::file_time_type::clock::now() - std::chrono::seconds(age_s -= 10));
   serve("runs");
   EXPECT_EQ(setup_of(body("/"))["runs"].GetString(), std::string("runs.json"));
   const auto list = parse(body("/runs.json"));
