@@ -48,7 +48,7 @@ TEST_F(Serve, GivesThePageItsFilesAndTheTilesOfTheRun) {
   ASSERT_GT(index["tracks"].Size(), 0u);
   for (const auto& track : index["tracks"].GetArray()) {
     const std::string name = fmt::format("dir/{}", track["id"].GetUint());
-    const std::string tile = ask(prefix + index["blobs"].GetString() + name);
+    const std::string tile = ask(fmt::format("{}{}{}", prefix, index["blobs"].GetString(), name));
     EXPECT_EQ(samples::status_of(tile), 200) << name;
     EXPECT_NE(tile.find("immutable"), std::string::npos);
     const std::string newest = ask(prefix + name);

@@ -72,7 +72,7 @@ class RawClient {
         const std::size_t length =
             at < head ? std::strtoull(got_.c_str() + at + 16, nullptr, 10) : 0;
         if (got_.size() >= head + 4 + length) {
-          const std::string answer = got_.substr(0, head + 4 + length);
+          std::string answer = got_.substr(0, head + 4 + length);
           got_.erase(0, answer.size());
           return answer;
         }
