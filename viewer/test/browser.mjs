@@ -4,19 +4,24 @@
 // Real runs are made with the executable; without it, only made-up ones are looked at.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Browser } from './browser/chromium.mjs';
+import { clicks } from './browser/clicks.mjs';
 import { madeUpRuns } from './browser/made_up.mjs';
+import { Runs } from './browser/runs.mjs';
 import { Tally } from './tally.mjs';
 
-export async function browserTests(tally, { only = /./ } = {}) {
+export async function browserTests(tally, { only = /./, tidemark = '' } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-page-'));
   const browser = await Browser.launch(tally, folder, only);
+  const runs = tidemark ? new Runs(tidemark, folder) : null;
   try {
     await madeUpRuns(browser, folder);
+    if (runs) await clicks(browser, runs);
   } finally {
     await browser.close();
+    await runs?.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -26,6 +31,9 @@ if (process.argv[1] === new URL(import.meta.url).pathname) {
     options: { only: { type: 'string' }, tidemark: { type: 'string' } },
   });
   const tally = new Tally();
-  await browserTests(tally, { only: new RegExp(values.only ?? '.'), tidemark: values.tidemark });
+  await browserTests(tally, {
+    only: new RegExp(values.only ?? '.'),
+    tidemark: values.tidemark && resolve(values.tidemark),
+  });
   process.exit(tally.end());
 }

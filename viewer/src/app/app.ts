@@ -62,8 +62,10 @@ export class App implements AppView {
     if (this.state.task) this.selectTask(this.state.task, {}, false);
   }
 
+  // A run that hung opens on its autopsy. One that ended at a limit says in its findings which.
   private firstPanel(): PanelId {
-    return this.run.index.documents.has('hang') ? 'hang' : 'overview';
+    const { documents, run } = this.run.index;
+    return documents.has('hang') && run.status !== 'fatal' ? 'hang' : 'overview';
   }
 
   set(change: Partial<State>, step = false): void {

@@ -87,11 +87,7 @@ export class HangPanel implements Panel {
             { class: 'facts' },
             ...fact('on', shape.maybe(one.core) !== null ? `core ${shape.number(one.core)}` : ''),
             ...fact('submitted at', shape.text(one.site)),
-            ...fact(
-              'since',
-              `${duration(shape.number(one.since_ns))} after launch, for ` +
-                duration(shape.number(one.for_ns)),
-            ),
+            ...fact('since', sinceOf(one)),
             ...fact('waits for', waits.join('; ')),
             h('dt', {}, 'who waits'),
             h(
@@ -105,24 +101,27 @@ export class HangPanel implements Panel {
                   : '',
             ),
           ),
-          h(
-            'p',
-            {},
-            link('Its place in the timeline', () => this.showStuck(one)),
-            ' · ',
-            link('Its arguments', () => {
-              this.openTask(shape.text(one.task_id, parseTask(task) ?? ''));
-              this.app.go('tensors');
-            }),
-            ' · ',
-            link('Why it was where it was', () => {
-              this.openTask(shape.text(one.task_id, parseTask(task) ?? ''));
-              this.app.go('graph');
-            }),
-          ),
+          h('p', {}, ...this.waysOf(one)),
         );
       }),
     );
+  }
+
+  // Only those that lead to something.
+  private waysOf(one: Json): Child[] {
+    const { index } = this.app.run;
+    const go = (panel: 'tensors' | 'graph') => (): void => {
+      this.openTask(shape.text(one.task_id, parseTask(shape.text(one.task)) ?? ''));
+      this.app.go(panel);
+    };
+    const ways: [boolean, string, () => void][] = [
+      [shape.number(one.for_ns) > 0, 'Its place in the timeline', () => this.showStuck(one)],
+      [index.tensors > 0, 'Its arguments', go('tensors')],
+      [index.documents.has('graph'), 'Why it was where it was', go('graph')],
+    ];
+    return ways
+      .filter(([leads]) => leads)
+      .flatMap(([, text, way], i) => (i > 0 ? [' · ', link(text, way)] : [link(text, way)]));
   }
 
   private showStuck(one: Json): void {
@@ -273,8 +272,15 @@ export class HangPanel implements Panel {
 }
 
 function sentenceOf(hang: Json): string {
-  const sentence = shape.text(hang.sentence, shape.text(hang.message));
-  return sentence ? `${sentence[0].toUpperCase()}${sentence.slice(1)}.` : 'The run hung.';
+  const sentence = shape.text(hang.sentence) || shape.text(hang.message);
+  return sentence ? `${sentence[0].toUpperCase()}${sentence.slice(1)}.` : 'The run was stopped.';
+}
+
+// Empty: it was never begun.
+function sinceOf(one: Json): string {
+  const time = shape.number(one.for_ns);
+  if (time === 0) return '';
+  return `${duration(shape.number(one.since_ns))} after launch, for ${duration(time)}`;
 }
 
 function fact(name: string, value: string): HTMLElement[] {
