@@ -10,6 +10,7 @@ import { Browser } from './browser/chromium.mjs';
 import { clicks } from './browser/clicks.mjs';
 import { madeUpRuns } from './browser/made_up.mjs';
 import { Runs } from './browser/runs.mjs';
+import { tours } from './browser/tour.mjs';
 import { Tally } from './tally.mjs';
 
 export async function browserTests(tally, { only = /./, tidemark = '' } = {}) {
@@ -18,7 +19,10 @@ export async function browserTests(tally, { only = /./, tidemark = '' } = {}) {
   const runs = tidemark ? new Runs(tidemark, folder) : null;
   try {
     await madeUpRuns(browser, folder);
-    if (runs) await clicks(browser, runs);
+    if (runs) {
+      await clicks(browser, runs);
+      await tours(browser, runs);
+    }
   } finally {
     await browser.close();
     await runs?.close();
