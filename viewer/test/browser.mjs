@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Browser } from './browser/chromium.mjs';
 import { clicks } from './browser/clicks.mjs';
+import { live } from './browser/live.mjs';
 import { madeUpRuns } from './browser/made_up.mjs';
 import { Runs } from './browser/runs.mjs';
 import { tours } from './browser/tour.mjs';
@@ -22,6 +23,7 @@ export async function browserTests(tally, { only = /./, tidemark = '' } = {}) {
     if (runs) {
       await clicks(browser, runs);
       await tours(browser, runs);
+      await live(browser, runs);
     }
   } finally {
     await browser.close();
