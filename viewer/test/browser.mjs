@@ -8,8 +8,10 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Browser } from './browser/chromium.mjs';
 import { clicks } from './browser/clicks.mjs';
+import { live } from './browser/live.mjs';
 import { madeUpRuns } from './browser/made_up.mjs';
 import { Runs } from './browser/runs.mjs';
+import { tours } from './browser/tour.mjs';
 import { Tally } from './tally.mjs';
 
 export async function browserTests(tally, { only = /./, tidemark = '' } = {}) {
@@ -18,7 +20,11 @@ export async function browserTests(tally, { only = /./, tidemark = '' } = {}) {
   const runs = tidemark ? new Runs(tidemark, folder) : null;
   try {
     await madeUpRuns(browser, folder);
-    if (runs) await clicks(browser, runs);
+    if (runs) {
+      await clicks(browser, runs);
+      await tours(browser, runs);
+      await live(browser, runs);
+    }
   } finally {
     await browser.close();
     await runs?.close();
