@@ -24,8 +24,8 @@ struct NamedSpan {
 class NaiveTracks {
  public:
   NaiveTracks(RunCapture& run, const TrackList& list) : run_(run), list_(list) {}
-  // Tasks whose spans are flagged.
-  std::set<std::uint64_t> not_finite;
+  // Tasks whose spans are flagged, and how.
+  std::map<std::uint64_t, std::uint16_t> not_finite;
 
   [[nodiscard]] std::vector<NamedSpan> spans(const Track& track) {
     found_.clear();
@@ -98,7 +98,7 @@ class NaiveTracks {
     found.span.length = end < found.span.begin ? 0 : end - found.span.begin;
     found.span.task = task;
     found.span.aux = aux;
-    found.span.flags = not_finite.contains(task) ? kTileNotFinite : std::uint16_t{0};
+    found.span.flags = not_finite.contains(task) ? not_finite.at(task) : std::uint16_t{0};
     found_.push_back(std::move(found));
   }
 
