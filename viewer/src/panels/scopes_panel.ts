@@ -169,9 +169,9 @@ export class ScopesPanel implements Panel {
             ),
         },
         {
-          title: 'Would have been enough',
+          title: 'Smallest setting',
           width: 'minmax(12rem, 1fr)',
-          hint: 'the smallest setting that would have been enough',
+          hint: 'with less this run could not have gone on as it did',
           value: (row) => shape.text(row.flag),
           text: (row) => `${shape.text(row.flag)} ${shape.text(row.needed)}`,
         },
@@ -186,6 +186,13 @@ export class ScopesPanel implements Panel {
         ? h('p', { class: 'quiet' }, 'The smallest sizes this run would have needed:')
         : null,
       settings ? h('pre', { class: 'wrap' }, settings) : null,
+      settings
+        ? h(
+            'p',
+            { class: 'quiet' },
+            'How many dependency entries are needed depends on how fast producers are.',
+          )
+        : null,
     );
   }
 
