@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -127,26 +126,19 @@ class NaiveTracks {
     }
   }
 
-  // Every begin finds its end: the first boundary after it that ends it or a scope around it.
+  // Every begin finds its end: the first boundary after it that is no deeper.
   void read_scopes(LaneIndex lane) {
     std::vector<ScopeBoundary> all;
     RecordCursor cursor = run_.records(lane);
     while (cursor.next()) all.push_back(cursor.as<ScopeBoundary>());
-    std::vector<std::pair<std::size_t, std::size_t>> closed;  // end, begin
-    std::vector<std::size_t> open;
-    for (std::size_t i = 0; i <= all.size(); ++i) {
-      if (i < all.size() && all[i].phase == ScopeBoundary::Phase::kBegin) {
-        open.push_back(i);
-        continue;
-      }
-      std::size_t keep = i < all.size() ? open.size() : 0;
-      for (std::size_t at = open.size(); i < all.size() && at > 0; --at)
-        if (all[open[at - 1]].serial == all[i].serial) {
-          keep = at - 1;
-          break;
-        }
-      for (; open.size() > keep; open.pop_back()) closed.emplace_back(i, open.back());
+    std::vector<std::pair<std::size_t, std::size_t>> closed;  // end, begin; inner ones first
+    for (std::size_t begin = all.size(); begin-- > 0;) {
+      if (all[begin].phase != ScopeBoundary::Phase::kBegin) continue;
+      std::size_t end = begin + 1;
+      while (end < all.size() && all[end].depth > all[begin].depth) ++end;
+      closed.emplace_back(end, begin);
     }
+    std::ranges::stable_sort(closed, {}, &std::pair<std::size_t, std::size_t>::first);
     for (const auto& [end, begin] : closed)
       add(all[begin].time_ticks, all[std::min(end, all.size() - 1)].time_ticks, kNoTileTask,
           all[begin].ring, run_.site_of(all[begin].file, all[begin].line));
