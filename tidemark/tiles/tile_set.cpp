@@ -70,7 +70,7 @@ Expected<void> make_tile_set(RunCapture& run, const TileOptions& options, TileSi
                              const TileProgress& progress) {
   TM_TRY(const TrackList list, list_tracks(run));
   NameTable names(run);
-  const TaskSet not_finite = not_finite_tasks(run);
+  const TaskFlags not_finite = not_finite_tasks(run);
   std::vector<TrackTotals> totals(list.tracks.size());
   TileIndex index{.grid = choose_grid(read_page_times(run, list), finish_of(run, list)),
                   .end = finish_of(run, list),

@@ -179,8 +179,10 @@ samples::SamplePage dump_page(const std::vector<std::pair<DumpHeader, DumpStats>
   return page;
 }
 
-DumpHeader dumped(std::uint64_t task, std::uint64_t bytes, std::uint8_t flags) {
-  return {.kind = DumpKind::kTensor,
+DumpHeader dumped(std::uint64_t task, std::uint64_t bytes, std::uint8_t flags,
+                  DumpStage stage = DumpStage::kBeforeDispatch) {
+  return {.stage = stage,
+          .kind = DumpKind::kTensor,
           .task_id = task,
           .payload_bytes = bytes,
           .logical_bytes = bytes,
@@ -189,7 +191,7 @@ DumpHeader dumped(std::uint64_t task, std::uint64_t bytes, std::uint8_t flags) {
           .extent = {bytes}};
 }
 
-TEST(TileSet, FlagsTheTasksThatHadANaN) {
+TEST(TileSet, FlagsTheTasksThatHadANaNAndThoseThatMadeIt) {
   const TemporaryDirectory directory;
   auto writer = CaptureWriter::create(directory.file("capture.tide"), samples::kRunId).value();
   const RegionPlan plan = samples::plan_sample(4096);
@@ -203,13 +205,20 @@ TEST(TileSet, FlagsTheTasksThatHadANaN) {
                  {dumped(11, 640, kDumpHasStats), {.nan = 1}},
                  {dumped(12, 0, kDumpHasStats), {.inf = 3}},
                  {dumped(13, 8, 0), {.nan = 1}},  // no statistics: these bytes are something else
+                 {dumped(14, 1, kDumpHasStats, DumpStage::kAfterCompletion), {.nan = 1}},
+                 {dumped(15, 1, kDumpHasStats), {.nan = 1}},
+                 {dumped(15, 1, kDumpHasStats, DumpStage::kAfterCompletion), {.nan = 1}},
+                 {dumped(16, 1, kDumpHasStats, DumpStage::kAfterCompletion), {.inf = 2}},
+                 {dumped(16, 1, kDumpHasStats), {.nan = 1}},
                  {dumped(2345, 1, kDumpHasStats), {.nan = 9, .inf = 9}}})
           .delivery()));
   ASSERT_TRUE(writer->finish());
   auto run = RunCapture::open(directory.path()).value();
   const KeptTiles tiles = make_tiles(run);
   TileCheck check(run, tiles, 1);
-  check.naive().not_finite = {11, 12, 2345};
+  constexpr std::uint16_t kMade = kTileNotFinite | kTileMadeNotFinite;
+  check.naive().not_finite = {{11, kTileNotFinite}, {12, kTileNotFinite}, {14, kMade},
+                              {15, kTileNotFinite}, {16, kMade},          {2345, kTileNotFinite}};
   EXPECT_GT(check.check().bucket_tiles, 0u);
 }
 

@@ -350,6 +350,32 @@ test('Counter.HoldsItsValueAndShowsItsExtremes', async () => {
   }
 });
 
+test('Counter.SaysFromWhereItIsOnlyHeld', async () => {
+  const samples: SampleRow[] = [
+    { time: 100, value: 3 },
+    { time: 499, value: 5 },
+  ];
+  const blobs: Blobs = new Map();
+  packSampleTrack(blobs, 0, samples, kLevels);
+  const store = new TileStore(
+    new MemorySource(blobs),
+    indexOf(1000, [{ id: 0, kind: 'counter', values: 'samples', count: samples.length }]),
+  );
+  const area = async (begin: number, end: number) => {
+    let one = fillArea(store, store.index.tracks[0], { begin, end }, 100);
+    while (!one.complete) {
+      await settled(store);
+      one = fillArea(store, store.index.tracks[0], { begin, end }, 100);
+    }
+    return one;
+  };
+  const whole = await area(0, 1000);
+  assert.equal(whole.heldFrom, 50);
+  assert.deepEqual([whole.most[49], whole.most[50], whole.most[99]], [5, 5, 5]);
+  assert.equal((await area(100, 300)).heldFrom, Infinity);
+  assert.ok((await area(600, 1000)).heldFrom <= 0);
+});
+
 test('Store.KeepsWithinItsRoomAndStillAnswers', async () => {
   const { store, end } = await storeOf(randomSpans(3, 60000, 4000));
   const small = new TileStore(store.source, store.index, 400000);

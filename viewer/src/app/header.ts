@@ -10,14 +10,14 @@ export function header(run: Run, extra: { problem: string; runs: boolean }): HTM
   const index = run.index;
   const status = index.progress.live ? 'running' : shape.text(index.run.status, 'unknown');
   const good = status === 'ok' || status === 'running';
-  const device = shape.number(index.run.device_ns) || run.ns(index.end - index.launch);
+  const { text: time, hint } = timeOf(run);
   const parts: Child[] = [
     extra.runs
       ? h('a', { class: 'home', href: '?', title: 'All runs of this server' }, 'Runs')
       : null,
     h('strong', { class: 'title', title: index.title }, index.title),
     h('span', { class: `status ${good ? 'good' : 'bad'}` }, status),
-    h('span', {}, duration(device)),
+    h('span', { title: hint }, time),
     h('span', { class: 'spacer' }),
     ledger(run),
     recorder(run),
@@ -39,6 +39,20 @@ export function header(run: Run, extra: { problem: string; runs: boolean }): HTM
   }
   if (extra.problem) lines.push(h('div', { class: 'line bad', role: 'alert' }, extra.problem));
   return lines;
+}
+
+// How long the device ran; of a run whose device never said, the host's time.
+export function timeOf(run: Run): { text: string; hint: string } {
+  const device = shape.number(run.index.run.device_ns);
+  const host = shape.number(run.index.run.host_ns);
+  if (device > 0) return { text: duration(device), hint: 'from launch to end on the device' };
+  if (host > 0 && !run.index.progress.live) {
+    return { text: duration(host), hint: 'as the host saw it: the device never came to its end' };
+  }
+  return {
+    text: duration(run.ns(run.index.end - run.index.launch)),
+    hint: 'from launch to the last record',
+  };
 }
 
 export function ledgerText(run: Run): { text: string; bad: boolean } {
@@ -63,7 +77,10 @@ export function ledgerText(run: Run): { text: string; bad: boolean } {
 
 function ledger(run: Run): HTMLElement {
   const { text, bad } = ledgerText(run);
-  return h('span', { class: bad ? 'bad' : '' }, text);
+  const hint =
+    'Every record that a producer wrote is counted: the ledger is closed when each is here, ' +
+    'or is known to be lost.';
+  return h('span', { class: bad ? 'bad' : '', title: hint }, text);
 }
 
 function recorder(run: Run): HTMLElement | null {
@@ -75,7 +92,10 @@ function recorder(run: Run): HTMLElement | null {
     perRecord !== null && perRecord > 0
       ? `${perRecord.toFixed(perRecord < 10 ? 2 : 0)} ns a record`
       : '',
-    stall !== null ? `producers waited ${percent(stall)}` : '',
+    stall !== null ? `producers waited ${percent(stall)} of the time` : '',
   ].filter((word) => word !== '');
-  return h('span', { class: 'quiet' }, `recorder ${words.join(', ')}`);
+  const hint =
+    'What recording cost: the time a producer takes to write one record, and how long producers ' +
+    'waited for the recorder.';
+  return h('span', { class: 'quiet', title: hint }, `Recording: ${words.join(', ')}`);
 }

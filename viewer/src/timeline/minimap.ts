@@ -4,7 +4,8 @@
 import type { Run } from '../app/run';
 import { nameOf } from '../codec/index_file';
 import { hex, mix, type Theme } from '../ui/palette';
-import { isStall } from './scene';
+import { kFont } from '../ui/painter';
+import { isStall, type Measures } from './scene';
 import { RowFiller } from './track_rows';
 import { xOf, type View } from './view';
 
@@ -45,13 +46,21 @@ export class Minimap {
     width: number,
     height: number,
     scale: number,
-    left: number,
+    measures: Measures,
   ): void {
+    const left = measures.gutter;
     const columns = Math.max(1, Math.floor(width - left));
     this.gather(run, columns);
     context.setTransform(scale, 0, 0, scale, 0, 0);
     context.fillStyle = hex(theme.page);
     context.fillRect(0, 0, width, height);
+    context.textAlign = 'left';
+    context.fillStyle = theme.text;
+    context.font = `${measures.font}px ${kFont}`;
+    context.fillText(this.title, 8, height / 2 - 2);
+    context.fillStyle = theme.faint;
+    context.font = `${measures.font - 1}px ${kFont}`;
+    context.fillText(`of ${this.units}, whole run`, 8, height / 2 + measures.font);
     const busy = this.busy ?? new Float64Array(columns);
     context.fillStyle = hex(mix(theme.page, [68, 119, 170], 0.7));
     for (let x = 0; x < columns; x++) {
@@ -89,7 +98,7 @@ export class Minimap {
     this.units = Math.max(1, counted.length);
     this.title =
       counted.length < units.length
-        ? `busy ${kind}s (the first ${counted.length} of ${units.length})`
+        ? `busy ${kind}s (first ${counted.length})`
         : `busy ${kind ?? 'unit'}s`;
     const busy = new Float64Array(columns);
     const lost = new Uint8Array(columns);
