@@ -30,7 +30,7 @@ export class RowFiller {
   fill(store: TileStore, track: Track, view: View, width: number): FilledRows {
     const rows = this.take(track.rows, width);
     const directory = store.directory(track);
-    if (directory === undefined) return { rows, level: -2, complete: false };
+    if (directory === undefined) return this.beforeDirectory(store, track, view, rows);
     if (directory === null) return this.fromSketch(store, track, view, rows);
     const plan = planTiles(directory, store.index, view, width);
     this.covered.fill(-1);
@@ -56,6 +56,19 @@ export class RowFiller {
       (this.sums[i] ??= new NameSums()).begin();
     }
     return rows;
+  }
+
+  // The sketch of the generation before, if there was one, stays until the directory is there.
+  private beforeDirectory(
+    store: TileStore,
+    track: Track,
+    view: View,
+    rows: PixelRow[],
+  ): FilledRows {
+    const before = store.have(`dir/${track.id}`);
+    if (before?.kind !== 'sketch') return { rows, level: -2, complete: false };
+    addSketch(rows[0], view, before);
+    return { rows, level: -1, complete: false };
   }
 
   private fromSketch(store: TileStore, track: Track, view: View, rows: PixelRow[]): FilledRows {
