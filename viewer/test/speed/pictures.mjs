@@ -33,9 +33,10 @@ function lookAtCanvas() {
   return { lines, drawn, colours: colours.size, sum };
 }
 
-// How many of its tracks a picture shows, by the lines of the canvas.
-function demandPicture(seen, what) {
-  if (seen.lines > 0 && seen.drawn >= seen.lines * 0.5) return;
+// By the lines of the canvas. `share`: of them with something in them; where a view is narrow, a
+// track may have nothing.
+function demandPicture(seen, what, share) {
+  if (seen.lines > 0 && seen.drawn >= seen.lines * share) return;
   throw new Error(`${what}: the picture is blank: ${JSON.stringify(seen)}`);
 }
 
@@ -50,7 +51,7 @@ export async function firstPicture(tab, address) {
   );
   const time = await ms.jsonValue();
   const seen = await tab.evaluate(lookAtCanvas);
-  demandPicture(seen, 'the first picture');
+  demandPicture(seen, 'the first picture', 0.5);
   const note = await tab.textContent('.telling');
   return { ms: time, fromHeaders: /page headers/.test(note ?? ''), ...seen };
 }
@@ -96,7 +97,7 @@ export async function framesWhileMoving(tab, seconds) {
     }
     await tab.keyboard.up(key);
     const seen = await tab.evaluate(lookAtCanvas);
-    demandPicture(seen, `after ${second + 1} s of moving`);
+    demandPicture(seen, `after ${second + 1} s of moving`, 0.1);
     pictures.add(seen.sum);
     if (!least || seen.drawn < least.drawn) least = seen;
     heap = Math.max(heap, await heapBytes(tab));
