@@ -93,3 +93,30 @@ test('Generations.WhatIsAskedForMeanwhileIsTakenForWhatItIs', async () => {
   assert.ok(fillAll(store).complete);
   assert.deepEqual([...store.errors], []);
 });
+
+// A wide view of few spans is drawn from leaves. While they are on their way, coarser buckets stand
+// in: only of levels that fit its pixels, or there would be millions to look for.
+test('Generations.WhatStandsInForLeavesIsFoundAtOnce', async () => {
+  const kLong = 2 ** 44;
+  const blobs: Blobs = new Map();
+  const spans = Array.from({ length: 3000 }, (_, i) => ({
+    begin: i * (kLong / 3000),
+    length: 5,
+    name: 0,
+  }));
+  packSpanTrack(blobs, 0, spans, 12);
+  const index = { ...indexOf(false), end: kLong, levelCount: 12 };
+  const store = new TileStore(new MemorySource(blobs), index);
+  await store.loadDirectory(index.tracks[0]);
+  let looked = 0;
+  const have = store.have.bind(store);
+  store.have = (name) => {
+    looked++;
+    return have(name);
+  };
+  const filler = new RowFiller();
+  filler.beginFrame();
+  const result = filler.fill(store, index.tracks[0], { begin: 0, end: kLong }, 1000);
+  assert.equal(result.complete, false);
+  assert.ok(looked > 0 && looked < 100, `${looked} tiles were looked for`);
+});

@@ -4,7 +4,7 @@
 import type { Spans } from '../codec/blobs';
 import { bucketWidth, type Track } from '../codec/index_file';
 import type { TileStore } from '../tiles/tile_store';
-import { kBucketsPerTile, planTiles, type Piece } from './levels';
+import { kBucketsPerTile, levelFor, planTiles, type Piece } from './levels';
 import { addBuckets, addSketch, addSpans, NameSums, PixelRow } from './pixel_row';
 import type { View } from './view';
 
@@ -123,7 +123,9 @@ export class RowFiller {
   ): boolean {
     const part = { begin: Math.max(view.begin, range.begin), end: Math.min(view.end, range.end) };
     if (part.begin >= part.end) return false;
-    for (let coarser = level + 1; coarser <= store.index.levelCount; coarser++) {
+    // Finer ones than pixels need are too many to look for.
+    const fits = levelFor(store.index, (view.end - view.begin) / rows[0].width);
+    for (let coarser = Math.max(level + 1, fits); coarser <= store.index.levelCount; coarser++) {
       const ticks = bucketWidth(store.index, coarser);
       let found = false;
       for (
