@@ -222,6 +222,25 @@ TEST(TileSet, FlagsTheTasksThatHadANaNAndThoseThatMadeIt) {
   EXPECT_GT(check.check().bucket_tiles, 0u);
 }
 
+// Every blob, and that index.json comes last.
+TEST(TileSet, IsTheSameByteByByteWhateverTheNumberOfThreads) {
+  for (std::uint64_t seed = 1;
+       seed <= seed_count({.campaign = 50, .quick = 8, .under_sanitizer = 3}); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Random random(seed + 2000);
+    HandCapture capture(every_stream(1, 2));
+    write_random(capture, random);
+    const TemporaryDirectory directory;
+    RunCapture run = capture.open(directory);
+    const KeptTiles one = make_tiles(run);
+    for (const std::uint32_t threads : {2u, 5u}) {
+      KeptTiles more;
+      ASSERT_TRUE(make_tile_set(run, {.threads = threads}, more));
+      EXPECT_TRUE(more.blobs == one.blobs) << threads << " threads";
+    }
+  }
+}
+
 TEST(TileSet, TellsHowFarItIsAndEndsWhereItIsTold) {
   HandCapture capture(every_stream(1, 1));
   for (std::uint64_t i = 0; i < 200'000; ++i)

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { browserTests } from './browser.mjs';
 import { here } from './bundle.mjs';
+import { smallSpeedTest } from './speed.mjs';
 import { Tally } from './tally.mjs';
 
 const viewer = join(here, '..');
@@ -75,4 +76,5 @@ await timed('types, layout, bundle', () => {
 });
 await timed('units', unitTests);
 await timed('browser', () => browserTests(tally, { tidemark: values.tidemark }));
+if (values.tidemark) await timed('many spans', () => smallSpeedTest(tally, values.tidemark));
 process.exit(tally.end());

@@ -289,6 +289,7 @@ test('DrawingList.HasAtMostOneRectanglePerPixel', async () => {
       run: (x, width) => {
         for (let i = x; i < x + width; i++) assert.equal(taken[i]++, 0);
       },
+      endRow: () => undefined,
       plain: () => assert.fail('plain'),
       hatch: () => assert.fail('hatch'),
     });

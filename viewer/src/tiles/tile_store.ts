@@ -66,10 +66,9 @@ export class TileStore {
   directory(track: Track): Directory | null | undefined {
     if (this.index.progress.sketchOnly) return null;
     const name = `dir/${track.id}`;
-    return this.peek(name, (b) => decodeDirectory(name, b, this.index.levelCount)) as
-      | Directory
-      | null
-      | undefined;
+    const blob = this.peek(name, (b) => decodeDirectory(name, b, this.index.levelCount));
+    // Of the generation before there may be a sketch.
+    return blob && blob.kind !== 'directory' ? undefined : (blob as Directory | null | undefined);
   }
 
   sketch(track: Track): Sketch | null | undefined {
@@ -142,6 +141,7 @@ export class TileStore {
     if (!this.underWay.has(name)) {
       this.waiting.delete(name);
       this.waiting.set(name, wanted);
+      wanted.decode = decode; // what it is may have changed with the generation
       // Asked for once more: what the view needs now comes first.
       queueMicrotask(() => this.start());
     }

@@ -27,6 +27,9 @@ export class Minimap {
   private units = 1;
   private complete = false;
   private made = 0;
+  // What does not change while the view moves, drawn once.
+  private readonly base = document.createElement('canvas');
+  private baseOf: unknown[] = [];
   title = '';
 
   forget(): void {
@@ -51,6 +54,39 @@ export class Minimap {
     const left = measures.gutter;
     const columns = Math.max(1, Math.floor(width - left));
     this.gather(run, columns);
+    const of = [this.busy, theme, width, height, scale, left];
+    if (of.some((one, i) => one !== this.baseOf[i])) {
+      this.baseOf = of;
+      this.drawBase(theme, width, height, scale, left, columns);
+    }
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.drawImage(this.base, 0, 0);
+    context.setTransform(scale, 0, 0, scale, 0, 0);
+    const whole = { begin: 0, end: run.index.end };
+    const x0 = left + Math.max(0, xOf(whole, columns, view.begin));
+    const x1 = left + Math.min(columns, xOf(whole, columns, view.end));
+    context.fillStyle = hex(theme.page);
+    context.globalAlpha = 0.55;
+    context.fillRect(left, 0, x0 - left, height);
+    context.fillRect(x1, 0, width - x1, height);
+    context.globalAlpha = 1;
+    context.strokeStyle = theme.accent;
+    context.lineWidth = 1.5;
+    context.strokeRect(x0 + 0.5, 1, Math.max(3, x1 - x0 - 1), height - 2);
+  }
+
+  private drawBase(
+    theme: Theme,
+    width: number,
+    height: number,
+    scale: number,
+    left: number,
+    columns: number,
+  ): void {
+    this.base.width = Math.round(width * scale);
+    this.base.height = Math.round(height * scale);
+    const context = this.base.getContext('2d');
+    if (!context) return;
     context.setTransform(scale, 0, 0, scale, 0, 0);
     context.fillStyle = hex(theme.page);
     context.fillRect(0, 0, width, height);
@@ -72,17 +108,6 @@ export class Minimap {
       context.fillStyle = hex(this.lost[x] & kLost ? theme.loss : theme.stall);
       for (let y = x % 4; y < height; y += 4) context.fillRect(left + x, y, 1, 2);
     }
-    const whole = { begin: 0, end: run.index.end };
-    const x0 = left + Math.max(0, xOf(whole, columns, view.begin));
-    const x1 = left + Math.min(columns, xOf(whole, columns, view.end));
-    context.fillStyle = hex(theme.page);
-    context.globalAlpha = 0.55;
-    context.fillRect(left, 0, x0 - left, height);
-    context.fillRect(x1, 0, width - x1, height);
-    context.globalAlpha = 1;
-    context.strokeStyle = theme.accent;
-    context.lineWidth = 1.5;
-    context.strokeRect(x0 + 0.5, 1, Math.max(3, x1 - x0 - 1), height - 2);
   }
 
   // The busy shares of all cores, added up; again while tiles are still coming.

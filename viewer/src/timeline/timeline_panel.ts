@@ -95,6 +95,7 @@ export class TimelinePanel implements Panel {
       this.minimap.forget();
       void this.loadPath();
     }
+    if (changed.has('view')) this.tip.hidden = true; // what it says is no longer there
     this.select();
     this.draw();
   }

@@ -4,7 +4,7 @@
 import type { Spans } from '../codec/blobs';
 import { bucketWidth, type Track } from '../codec/index_file';
 import type { TileStore } from '../tiles/tile_store';
-import { kBucketsPerTile, planTiles, type Piece } from './levels';
+import { kBucketsPerTile, levelFor, planTiles, type Piece } from './levels';
 import { addBuckets, addSketch, addSpans, NameSums, PixelRow } from './pixel_row';
 import type { View } from './view';
 
@@ -30,7 +30,7 @@ export class RowFiller {
   fill(store: TileStore, track: Track, view: View, width: number): FilledRows {
     const rows = this.take(track.rows, width);
     const directory = store.directory(track);
-    if (directory === undefined) return { rows, level: -2, complete: false };
+    if (directory === undefined) return this.beforeDirectory(store, track, view, rows);
     if (directory === null) return this.fromSketch(store, track, view, rows);
     const plan = planTiles(directory, store.index, view, width);
     this.covered.fill(-1);
@@ -56,6 +56,19 @@ export class RowFiller {
       (this.sums[i] ??= new NameSums()).begin();
     }
     return rows;
+  }
+
+  // The sketch of the generation before, if there was one, stays until the directory is there.
+  private beforeDirectory(
+    store: TileStore,
+    track: Track,
+    view: View,
+    rows: PixelRow[],
+  ): FilledRows {
+    const before = store.have(`dir/${track.id}`);
+    if (before?.kind !== 'sketch') return { rows, level: -2, complete: false };
+    addSketch(rows[0], view, before);
+    return { rows, level: -1, complete: false };
   }
 
   private fromSketch(store: TileStore, track: Track, view: View, rows: PixelRow[]): FilledRows {
@@ -110,7 +123,9 @@ export class RowFiller {
   ): boolean {
     const part = { begin: Math.max(view.begin, range.begin), end: Math.min(view.end, range.end) };
     if (part.begin >= part.end) return false;
-    for (let coarser = level + 1; coarser <= store.index.levelCount; coarser++) {
+    // Finer ones than pixels need are too many to look for.
+    const fits = levelFor(store.index, (view.end - view.begin) / rows[0].width);
+    for (let coarser = Math.max(level + 1, fits); coarser <= store.index.levelCount; coarser++) {
       const ticks = bucketWidth(store.index, coarser);
       let found = false;
       for (

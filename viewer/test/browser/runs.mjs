@@ -97,6 +97,7 @@ export class Runs {
     if (!address) throw new Error(`tidemark serve ${words.join(' ')}: ${started.out}`);
     return {
       address,
+      pid: started.child.pid,
       stop: () => {
         started.child.kill('SIGINT');
         return started.ended;
