@@ -54,10 +54,10 @@ export class Minimap {
     const left = measures.gutter;
     const columns = Math.max(1, Math.floor(width - left));
     this.gather(run, columns);
-    const of = [this.busy, theme, width, height, scale, left];
+    const of = [this.busy, theme, width, height, scale, measures.gutter];
     if (of.some((one, i) => one !== this.baseOf[i])) {
       this.baseOf = of;
-      this.drawBase(theme, width, height, scale, left, columns);
+      this.drawBase(theme, width, height, scale, measures, columns);
     }
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.drawImage(this.base, 0, 0);
@@ -80,9 +80,10 @@ export class Minimap {
     width: number,
     height: number,
     scale: number,
-    left: number,
+    measures: Measures,
     columns: number,
   ): void {
+    const left = measures.gutter;
     this.base.width = Math.round(width * scale);
     this.base.height = Math.round(height * scale);
     const context = this.base.getContext('2d');
