@@ -50,7 +50,9 @@ set(TIDEMARK_HAVE_CUDA TRUE)
 # tidemark_cuda_sources(<target> <files>...): adds *.cu to a target.
 function(tidemark_cuda_sources target)
   target_sources(${target} PRIVATE ${ARGN})
+  # With it a core dump of a GPU names source lines; the code is the same.
   target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>"
     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers>")
   target_link_libraries(${target} PUBLIC CUDA::cudart_static)
 endfunction()

@@ -175,7 +175,9 @@ TEST_F(RuntimeRun, BadSizesAreRefusedByTheFlagOrTheVariableThatHasThem) {
   expect_refused("run vector_example --tensormap-pool 0", 2, "--tensormap-pool");
   expect_refused("run vector_example --runtime fast", 2, "--runtime fast");
   expect_refused("run vector_example --case big", 2, "--case big");
-  expect_refused("run vector_example -p cuda", 2, "cuda");
+  // Before any GPU is asked.
+  expect_refused("run vector_example -p cuda --ring-heap 64k", 2, "--ring-heap");
+  expect_refused("run vector_example -p cuda --block-threads 4", 2, "--block-threads");
   const Finished bad = run("run vector_example", "PTO2_RING_HEAP=lots");
   EXPECT_EQ(bad.exit_code, 2);
   EXPECT_NE(bad.error.find("PTO2_RING_HEAP: 'lots'"), std::string::npos) << bad.error;

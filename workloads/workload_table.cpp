@@ -16,6 +16,7 @@ void register_workloads() {
   register_capacity_faults();
   register_refused_submits();
   register_synthetic_producer();
+  register_task_kernels();
 }
 
 }  // namespace tidemark

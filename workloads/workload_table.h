@@ -21,4 +21,7 @@ void register_capacity_faults();
 void register_refused_submits();
 void register_synthetic_producer();
 
+// Their kernels for GPUs; nothing in a build without CUDA.
+void register_task_kernels();
+
 }  // namespace tidemark

@@ -29,6 +29,7 @@ void put_unit(Json& json, const HangState& state, const UnitImage& line) {
   put(json, "since_ns", ns_since_launch(state, doing_since_ticks(line)));
   put(json, "for_ns", ns_before(state, doing_since_ticks(line)));
   put(json, "recorder_waiting", line.recorder_waiting != 0);
+  if (line.place != 0) put(json, "sm", line.place - 1);
 }
 
 template <class Json>

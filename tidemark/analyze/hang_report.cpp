@@ -124,8 +124,8 @@ std::string cores_line(const HangState& state) {
   for (std::uint32_t core = 0; core < lines.size(); ++core) {
     const UnitImage& line = lines[core];
     if (doing(line) == UnitState::kIdle || doing(line) == UnitState::kNotStarted) continue;
-    busy.push_back(fmt::format("core {} {} {} {}", core, kernel_text(state, line.kernel),
-                               task_text(line.task_id),
+    busy.push_back(fmt::format("core {}{} {} {} {}", core, place_text(line),
+                               kernel_text(state, line.kernel), task_text(line.task_id),
                                seconds(ns_before(state, doing_since_ticks(line)))));
   }
   if (busy.size() > kShownMax) {

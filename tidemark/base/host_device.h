@@ -43,7 +43,8 @@
 namespace tidemark {
 
 // Ends the device: a kernel traps, a process aborts after saying why.
-[[noreturn]] TM_DEVICE inline void stop_here(const char* what, const char* file, int line) {
+[[noreturn]] TM_DEVICE TM_NOINLINE inline void stop_here(const char* what, const char* file,
+                                                         int line) {
 #if defined(__CUDA_ARCH__)
   printf("tidemark: CHECK failed: %s at %s:%d\n", what, file, line);
   __trap();

@@ -135,13 +135,8 @@ Expected<WorkloadLaunch> plan_without_tasks(const RunOptions& options, const Run
   return options.plans.at(request.workload)(*request.platform);
 }
 
-Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, const WorkloadEntry& workload,
-                                    RunRequest& request) {
-  if (request.platform->device == DeviceKind::kCuda)
-    return failure(ErrorKind::kUsage,
-                   "--platform {}: the task runtime runs on simulated platforms; on CUDA there is "
-                   "synthetic_producer",
-                   options.platform);
+Expected<RuntimeConfig> plan_config(const RunOptions& options, const WorkloadEntry& workload,
+                                    const RunRequest& request) {
   TM_TRY(auto config, plan_runtime(options.runtime, *request.platform));
   if (workload.device_builds && config.build == BuildKind::kHostBuild)
     return failure(ErrorKind::kUsage,
@@ -157,7 +152,11 @@ Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, const WorkloadEnt
   TM_TRY(config.streams, check_streams(options.streams));
   TM_TRY(config.dump, plan_dump(options.dump, workload.kernels));
   config.streams[StreamId::kDump] = config.dump.on() ? 1 : 0;
-  request.runtime = options.runtime.runtime;
+  return config;
+}
+
+WorkloadLaunch launch_of(const WorkloadEntry& workload, const RunRequest& request,
+                         const RuntimeConfig& config) {
   WorkloadLaunch launch;
   launch.program = workload.name;
   launch.kernels = workload.kernels;
@@ -167,6 +166,25 @@ Expected<WorkloadLaunch> plan_tasks(const RunOptions& options, const WorkloadEnt
   launch.args.resize(sizeof(RuntimeConfig));
   std::memcpy(launch.args.data(), &launch.runtime->config, sizeof(RuntimeConfig));
   return launch;
+}
+
+// How many units a GPU holds, only its process can say; the rest is known and judged now.
+Expected<void> plan_tasks(const RunOptions& options, const WorkloadEntry& workload,
+                          RunRequest& request) {
+  TM_TRY(const auto config, plan_config(options, workload, request));
+  request.runtime = options.runtime.runtime;
+  if (request.platform->device != DeviceKind::kCuda) {
+    request.launch = launch_of(workload, request, config);
+    return {};
+  }
+  request.launch.program = workload.name;
+  request.plan_for = [&workload, config, asked = request](const DeviceShape& shape) {
+    RuntimeConfig fitting = config;
+    fitting.cluster_count = shape.cluster_count;
+    fitting.scheduler_count = shape.scheduler_count;
+    return Expected<WorkloadLaunch>(launch_of(workload, asked, fitting));
+  };
+  return {};
 }
 
 }  // namespace
@@ -213,8 +231,11 @@ Expected<RunRequest> make_request(const RunOptions& options) {
   request.check_results = !options.no_check;
   TM_TRY_DO(parse_policies(options.policies, request));
   TM_TRY_DO(parse_injections(options.injections, request));
-  TM_TRY(request.launch, workload->plan ? plan_tasks(options, *workload, request)
-                                        : plan_without_tasks(options, request));
+  if (workload->plan) {
+    TM_TRY_DO(plan_tasks(options, *workload, request));
+  } else {
+    TM_TRY(request.launch, plan_without_tasks(options, request));
+  }
   request.sync = !options.no_sync;
   return request;
 }

@@ -12,4 +12,12 @@ bool wait_until_rescued(RegionPort& port, std::uint32_t timeout_ms) {
   return wait_until(rescued, timeout_ms, 1);
 }
 
+bool wait_until_snapped(RegionPort& port, bool ask, std::uint32_t timeout_ms) {
+  // pairs with [snapped]
+  const auto snapped = [&] { return port.load32(offsetof(RegionHeader, device.snapped)) != 0; };
+  if (!ask) return snapped();
+  port.store32(offsetof(RegionHeader, host.snapshot), 1);  // [snapshot asked]
+  return wait_until(snapped, timeout_ms, 1);
+}
+
 }  // namespace tidemark

@@ -15,4 +15,8 @@ inline constexpr std::uint32_t kRescueMs = 2000;
 // False: no answer in time. Then what is left is read as it is.
 bool wait_until_rescued(RegionPort& port, std::uint32_t timeout_ms);
 
+// Whether the host's image of a GPU's memory has the state of its tasks; where `ask`, its process
+// is asked for it first.
+bool wait_until_snapped(RegionPort& port, bool ask, std::uint32_t timeout_ms);
+
 }  // namespace tidemark

@@ -12,6 +12,7 @@
 #include "tidemark/base/expected.h"
 #include "tidemark/base/process_identity.h"
 #include "tidemark/device/device_memory.h"
+#include "tidemark/device/device_shape.h"
 #include "tidemark/device/platform_table.h"
 #include "tidemark/device/region_file.h"
 #include "tidemark/transport/clock_sample.h"
@@ -42,6 +43,9 @@ inline constexpr int kExitDeviceFault = 71;
 class Device {
  public:
   virtual ~Device() = default;
+  // What the device holds of a program of tasks, where only it can know; nothing: the platform's
+  // table says it. Called before the launch of that program, or not at all.
+  virtual Expected<std::optional<DeviceShape>> open(const std::string& program) = 0;
   virtual Expected<void> launch(const LaunchRequest& request) = 0;
   // Readable when wait() may have something to say.
   [[nodiscard]] virtual int wait_fd() const = 0;

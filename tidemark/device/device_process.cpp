@@ -6,12 +6,16 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 
+#include <array>
 #include <cstdio>
+#include <cstring>
 #include <thread>
 
 #include "tidemark/base/fault_plan.h"
 #include "tidemark/device/cuda/cuda_program.h"
+#include "tidemark/device/cuda/task_kernel.h"
 #include "tidemark/device/device_memory.h"
 #include "tidemark/device/fault_text.h"
 #include "tidemark/device/program.h"
@@ -74,12 +78,11 @@ void name_device(const RegionView& region) {
 int run_program(const ProgramRun& run) {
   const RegionView region(run.region);
   if (run.kind == DeviceKind::kCuda) {
-    const CudaProgram program = find_cuda_program(run.program);
-    if (program == nullptr) {
+    if (!has_cuda_program(run.program)) {
       write_fault(region.header(), fmt::format("{} has no program for CUDA devices", run.program));
       return kExitDeviceFault;
     }
-    return run_cuda_program(program, run) ? 0 : kExitDeviceFault;
+    return run_cuda_program(run) ? 0 : kExitDeviceFault;
   }
   const DeviceProgram program = find_device_program(run.program);
   if (program == nullptr) {
@@ -115,12 +118,29 @@ void run_device_process(const SupervisorMessage& launch, UniqueFd region, Unique
                                      .device = launch.device_number,
                                      .region = mapping->base(),
                                      .memory = own_memory->base(),
+                                     .memory_fd = memory.get(),
+                                     .memory_bytes = launch.memory_bytes,
                                      .args = {launch.args, launch.args_bytes}});
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(stop.get(), &one, sizeof(one));
   watcher.join();
   std::fflush(nullptr);
   ::_exit(exit_code);
+}
+
+void open_device_process(const SupervisorMessage& open, UniqueFd channel, int host_socket) {
+  ::prctl(PR_SET_NAME, "tidemark-device");
+  DeviceShape shape;
+  if (const TaskKernel* kernel = find_task_kernel(open.program))
+    shape = shape_of_cuda_device(*kernel, open.device_number);
+  else
+    std::strncpy(shape.error, "no such program of tasks", kShapeErrorBytes - 1);
+  if (::send(channel.get(), &shape, sizeof(shape), MSG_NOSIGNAL) != sizeof(shape)) ::_exit(0);
+  SupervisorMessage launch;
+  std::array<UniqueFd, kPassedMax> files;
+  if (!receive_message(channel.get(), launch, files)) ::_exit(0);  // there will be no launch
+  launch.program[kProgramNameBytes - 1] = 0;
+  run_device_process(launch, std::move(files[0]), std::move(files[1]), host_socket);
 }
 
 }  // namespace tidemark

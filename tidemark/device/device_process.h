@@ -19,6 +19,11 @@ struct SupervisorMessage;
 [[noreturn]] void run_device_process(const SupervisorMessage& launch, UniqueFd region,
                                      UniqueFd memory, int host_socket);
 
+// Says on `channel` what the device holds of the program (DeviceShape), waits there for the launch,
+// and goes on as above.
+[[noreturn]] void open_device_process(const SupervisorMessage& open, UniqueFd channel,
+                                      int host_socket);
+
 // Says in the region that this process is its device.
 void name_device(const RegionView& region);
 
@@ -27,7 +32,9 @@ struct ProgramRun {
   DeviceKind kind = DeviceKind::kSimulated;
   std::uint32_t device = 0;
   void* region = nullptr;  // mapped here
-  void* memory = nullptr;  // the device's own
+  void* memory = nullptr;  // the device's own; on a GPU the host's image of it
+  int memory_fd = -1;
+  std::uint64_t memory_bytes = 0;
   std::span<const std::byte> args;
 };
 

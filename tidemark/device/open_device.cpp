@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two ways to be a device, simulated or not: a process behind the supervisor, and threads of
 // this process.
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "tidemark/device/cuda/cuda_program.h"
+#include "tidemark/device/cuda/task_kernel.h"
 #include "tidemark/device/device.h"
 #include "tidemark/device/device_process.h"
 #include "tidemark/device/sim/sim_clock.h"
@@ -39,11 +42,21 @@ class PlatformDevice : public Device {
  protected:
   // Every process of the run has the same programs: what is unknown here is unknown everywhere.
   [[nodiscard]] Expected<void> check_program(const std::string& name) const {
-    if (kind_ == DeviceKind::kCuda ? find_cuda_program(name) != nullptr
-                                   : find_device_program(name) != nullptr)
+    if (kind_ == DeviceKind::kCuda ? has_cuda_program(name) : find_device_program(name) != nullptr)
       return {};
     return failure(ErrorKind::kDevice, "{} has no program for {} devices", name,
                    kind_ == DeviceKind::kCuda ? "CUDA" : "simulated");
+  }
+
+  // The task kernel that open() is about; null: the platform's table is enough.
+  [[nodiscard]] const TaskKernel* task_kernel(const std::string& program) const {
+    return kind_ == DeviceKind::kCuda ? find_task_kernel(program) : nullptr;
+  }
+  static Expected<std::optional<DeviceShape>> judged(DeviceShape shape) {
+    shape.error[kShapeErrorBytes - 1] = 0;
+    shape.device_name[kDeviceNameBytes - 1] = 0;
+    if (shape.error[0] != 0) return failure(ErrorKind::kDevice, "{}", shape.error);
+    return std::optional<DeviceShape>(shape);
   }
 
   static constexpr std::uint64_t kCudaTicksPerSecond = 1'000'000'000;  // of %globaltimer
@@ -59,8 +72,32 @@ class ProcessDevice : public PlatformDevice {
     if (running_) reset();
   }
 
-  Expected<void> launch(const LaunchRequest& request) override {
+  // The process that will be launched: it keeps its context.
+  Expected<std::optional<DeviceShape>> open(const std::string& program) override {
     TM_CHECK(!running_);
+    if (task_kernel(program) == nullptr) return std::optional<DeviceShape>{};
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+      return failure(ErrorKind::kDevice, "socketpair for the device: {}", std::strerror(errno));
+    channel_ = UniqueFd(ends[0]);
+    const UniqueFd far_end(ends[1]);
+    SupervisorMessage message{
+        .word = SupervisorWord::kOpen, .kind = kind_, .device_number = number_};
+    program.copy(message.program, kProgramNameBytes - 1);
+    const int files[] = {far_end.get()};
+    TM_TRY_DO(start(message, files));
+    DeviceShape shape;
+    pollfd watched{channel_.get(), POLLIN, 0};
+    while (::poll(&watched, 1, kOpenWaitMs) < 0 && errno == EINTR) {
+    }
+    if ((watched.revents & POLLIN) == 0 ||
+        ::recv(channel_.get(), &shape, sizeof(shape), 0) != sizeof(shape))
+      return failure(ErrorKind::kDevice, "the device process does not say what its GPU holds");
+    return judged(shape);
+  }
+
+  Expected<void> launch(const LaunchRequest& request) override {
+    TM_CHECK(!running_ || channel_.valid());
     TM_TRY_DO(check_program(request.program));
     TM_CHECK(request.args.size() <= kProgramArgsBytes);
     SupervisorMessage message{.word = SupervisorWord::kLaunch,
@@ -75,16 +112,14 @@ class ProcessDevice : public PlatformDevice {
       message.memory_bytes = request.memory->bytes();
       files.push_back(request.memory->fd());
     }
-    TM_TRY_DO(supervisor_->send(message, files));
-    const auto reply = supervisor_->receive(kLaunchWaitMs);
-    if (!reply || reply->word != SupervisorWord::kStarted) {
-      if (!reply) withdraw_launch();
-      return failure(ErrorKind::kDevice, "the supervisor did not start a device process: {}",
-                     reply ? std::strerror(reply->status) : "no answer");
+    if (channel_.valid()) {
+      const bool sent = send_message(channel_.get(), message, files);
+      channel_.reset();
+      // Whatever ended it is told by wait().
+      return sent ? Expected<void>()
+                  : failure(ErrorKind::kDevice, "the device process is gone before its launch");
     }
-    process_ = reply->device;
-    running_ = true;
-    return {};
+    return start(message, files);
   }
 
   [[nodiscard]] int wait_fd() const override { return supervisor_->socket(); }
@@ -117,6 +152,20 @@ class ProcessDevice : public PlatformDevice {
   [[nodiscard]] ProcessIdentity process() const override { return process_; }
 
  private:
+  // A device process; it is the one that runs from then on.
+  Expected<void> start(const SupervisorMessage& message, std::span<const int> files) {
+    TM_TRY_DO(supervisor_->send(message, files));
+    const auto reply = supervisor_->receive(kLaunchWaitMs);
+    if (!reply || reply->word != SupervisorWord::kStarted) {
+      if (!reply) withdraw_launch();
+      return failure(ErrorKind::kDevice, "the supervisor did not start a device process: {}",
+                     reply ? std::strerror(reply->status) : "no answer");
+    }
+    process_ = reply->device;
+    running_ = true;
+    return {};
+  }
+
   // An answer that comes late must not be taken for that of the next launch.
   void withdraw_launch() {
     if (!supervisor_->send({.word = SupervisorWord::kKill})) return;
@@ -125,8 +174,11 @@ class ProcessDevice : public PlatformDevice {
       late = supervisor_->receive(kResetWaitMs);
   }
 
+  static constexpr int kOpenWaitMs = 60'000;  // a first context takes a second, on a bad day ten
+
   Supervisor* supervisor_;
   ProcessIdentity process_;
+  UniqueFd channel_;  // to a process that waits for its launch
   bool running_ = false;
 };
 
@@ -143,6 +195,12 @@ class ThreadDevice : public PlatformDevice {
       thread_.detach();
   }
 
+  Expected<std::optional<DeviceShape>> open(const std::string& program) override {
+    const TaskKernel* kernel = task_kernel(program);
+    if (kernel == nullptr) return std::optional<DeviceShape>{};
+    return judged(shape_of_cuda_device(*kernel, number_));
+  }
+
   Expected<void> launch(const LaunchRequest& request) override {
     TM_CHECK(!thread_.joinable());
     TM_TRY_DO(check_program(request.program));
@@ -152,12 +210,16 @@ class ThreadDevice : public PlatformDevice {
     if (request.memory != nullptr) {
       TM_TRY(launch_->memory, map_device_memory(request.memory->fd(), request.memory->bytes()));
     }
+    if (request.memory != nullptr)
+      launch_->memory_fd = UniqueFd(::fcntl(request.memory->fd(), F_DUPFD_CLOEXEC, 0));
     launch_->args.assign(request.args.begin(), request.args.end());
     launch_->run = {.program = request.program,
                     .kind = kind_,
                     .device = number_,
                     .region = launch_->region.base(),
                     .memory = launch_->memory.base(),
+                    .memory_fd = launch_->memory_fd.get(),
+                    .memory_bytes = launch_->memory.bytes(),
                     .args = launch_->args};
     name_device(RegionView(launch_->region.base()));
     thread_ = std::thread([launch = launch_] {
@@ -187,6 +249,7 @@ class ThreadDevice : public PlatformDevice {
     UniqueFd done{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     MappedMemory region;
     MappedMemory memory;
+    UniqueFd memory_fd;
     std::vector<std::byte> args;
     ProgramRun run;
     int exit_code = 0;

@@ -17,29 +17,8 @@
 #include "tidemark/device/device_process.h"
 
 namespace tidemark {
-namespace {
 
-constexpr int kOrphanGraceMs = 3000;
-constexpr int kKilledGraceMs = 10'000;      // for a killed device process to be gone
-constexpr int kSupervisorGraceMs = 15'000;  // for the supervisor after that
-
-std::unique_ptr<Supervisor>& instance() {
-  static std::unique_ptr<Supervisor> supervisor;
-  return supervisor;
-}
-
-std::size_t thread_count() {
-  std::error_code code;
-  std::size_t count = 0;
-  for (auto task = std::filesystem::directory_iterator("/proc/self/task", code);
-       !code && task != std::filesystem::directory_iterator(); task.increment(code))
-    ++count;
-  return count;
-}
-
-constexpr std::size_t kPassedMax = 2;
-
-bool send_message(int socket, const SupervisorMessage& message, std::span<const int> passed = {}) {
+bool send_message(int socket, const SupervisorMessage& message, std::span<const int> passed) {
   iovec part{const_cast<SupervisorMessage*>(&message), sizeof(message)};
   alignas(cmsghdr) char control[CMSG_SPACE(kPassedMax * sizeof(int))] = {};
   msghdr header{};
@@ -58,7 +37,6 @@ bool send_message(int socket, const SupervisorMessage& message, std::span<const 
   return ::sendmsg(socket, &header, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(message));
 }
 
-// False at end of file: the other side is gone.
 bool receive_message(int socket, SupervisorMessage& message,
                      std::array<UniqueFd, kPassedMax>& passed) {
   iovec part{&message, sizeof(message)};
@@ -81,6 +59,26 @@ bool receive_message(int socket, SupervisorMessage& message,
         passed[i].reset(fd);
       }
   return true;
+}
+
+namespace {
+
+constexpr int kOrphanGraceMs = 3000;
+constexpr int kKilledGraceMs = 10'000;      // for a killed device process to be gone
+constexpr int kSupervisorGraceMs = 15'000;  // for the supervisor after that
+
+std::unique_ptr<Supervisor>& instance() {
+  static std::unique_ptr<Supervisor> supervisor;
+  return supervisor;
+}
+
+std::size_t thread_count() {
+  std::error_code code;
+  std::size_t count = 0;
+  for (auto task = std::filesystem::directory_iterator("/proc/self/task", code);
+       !code && task != std::filesystem::directory_iterator(); task.increment(code))
+    ++count;
+  return count;
 }
 
 // The process that stays behind in the fork. Never returns.
@@ -106,7 +104,8 @@ class SupervisorLoop {
     std::array<UniqueFd, kPassedMax> files;
     if (!receive_message(socket_, message, files)) leave();
     if (message.word == SupervisorWord::kKill && device_pid_ > 0) ::kill(device_pid_, SIGKILL);
-    if (message.word == SupervisorWord::kLaunch) launch(message, files);
+    if (message.word == SupervisorWord::kLaunch || message.word == SupervisorWord::kOpen)
+      launch(message, files);
   }
 
   void launch(SupervisorMessage& message, std::array<UniqueFd, kPassedMax>& files) {
@@ -121,6 +120,8 @@ class SupervisorLoop {
     if (pid == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (::getppid() != self) ::_exit(1);
+      if (message.word == SupervisorWord::kOpen)
+        open_device_process(message, std::move(files[0]), socket_);
       run_device_process(message, std::move(files[0]), std::move(files[1]), socket_);
     }
     device_pid_ = pid;

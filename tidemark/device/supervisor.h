@@ -8,6 +8,8 @@
 //     └───────────── region ──────────────────────┘
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -19,7 +21,14 @@
 
 namespace tidemark {
 
-enum class SupervisorWord : std::uint32_t { kLaunch = 1, kKill, kStarted, kRefused, kExited };
+enum class SupervisorWord : std::uint32_t {
+  kLaunch = 1,
+  kOpen,  // a device process that says what it holds and waits for its launch, on its own socket
+  kKill,
+  kStarted,
+  kRefused,
+  kExited
+};
 
 struct SupervisorMessage {
   SupervisorWord word = SupervisorWord::kKill;
@@ -33,6 +42,12 @@ struct SupervisorMessage {
   char program[kProgramNameBytes] = {};
   std::byte args[kProgramArgsBytes] = {};
 };
+
+inline constexpr std::size_t kPassedMax = 2;  // files with a message
+bool send_message(int socket, const SupervisorMessage& message, std::span<const int> passed = {});
+// False at end of file: the other side is gone.
+bool receive_message(int socket, SupervisorMessage& message,
+                     std::array<UniqueFd, kPassedMax>& passed);
 
 class Supervisor {
  public:

@@ -12,7 +12,7 @@ static void numbers(auto& v, Of<UnitImage> auto& line) {
   v.row(line.state, line.kernel, line.task_id, line.since_ticks, line.count, line.block,
         line.waits_for, line.recorder_waiting, line.recorder_since_ticks,
         line.recorder_waited_ticks, line.recorder_pages, line.waited_before_ticks, line.loops,
-        line.left_since_ticks, line.left_state);
+        line.left_since_ticks, line.left_state, line.place);
 }
 
 static void numbers(auto& v, Of<RingState> auto& ring) {

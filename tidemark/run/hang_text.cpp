@@ -34,10 +34,10 @@ std::string waiting_text(const HangState& state, std::uint64_t task) {
 std::string core_text(const HangState& state, std::uint32_t unit, bool crashed) {
   const UnitImage& line = state.lines[unit];
   const char* what = doing(line) == UnitState::kCopying ? "copying arguments for" : "in";
-  std::string text =
-      fmt::format("{} {} {} kernel `{}` of task {}{}", unit_text(state.units, unit),
-                  crashed ? "was" : "has been", what, kernel_text(state, line.kernel),
-                  task_text(line.task_id), at_site(state, line.task_id));
+  std::string text = fmt::format(
+      "{}{} {} {} kernel `{}` of task {}{}", unit_text(state.units, unit), place_text(line),
+      crashed ? "was" : "has been", what, kernel_text(state, line.kernel), task_text(line.task_id),
+      at_site(state, line.task_id));
   if (!crashed) text += fmt::format(" for {}", seconds(ns_before(state, doing_since_ticks(line))));
   return text;
 }
@@ -237,6 +237,10 @@ std::string hang_sentence(const HangState& state) {
   const std::string held = orchestrator_text(state);
   if (!held.empty()) text += (text.empty() ? "" : "; ") + held;
   return text;
+}
+
+std::string place_text(const UnitImage& line) {
+  return line.place == 0 ? std::string() : fmt::format(" on SM {}", line.place - 1);
 }
 
 std::string unit_text(const UnitCounts& units, std::uint32_t unit) {

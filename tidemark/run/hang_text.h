@@ -23,6 +23,9 @@ std::uint64_t ns_of(const HangState& state, std::uint64_t ticks);
 std::uint64_t ns_before(const HangState& state, std::uint64_t ticks);
 std::uint64_t ns_since_launch(const HangState& state, std::uint64_t ticks);
 
+// " on SM 17", where the device says it; else nothing.
+std::string place_text(const UnitImage& line);
+
 // "core 3 has been in kernel `softmax` of task r1t42 (paged_attention.h:88) for 10.0 s; 17 tasks
 // wait for it; the orchestrator waits for ring 1's task window".
 std::string hang_sentence(const HangState& state);

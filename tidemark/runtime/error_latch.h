@@ -38,7 +38,7 @@ class ErrorLatch {
     return control_->error.load_acquire();  // pairs with [error latched]
   }
 
-  TM_DEVICE void latch(const ErrorDetails& details) {
+  TM_DEVICE TM_NOINLINE void latch(const ErrorDetails& details) {
     ErrorCode none = ErrorCode::kNone;
     if (!control_->error.replace_acq_rel(none, details.code)) return;  // [error latched]
     LatchedError& error = status_->error;
@@ -60,7 +60,7 @@ class ErrorLatch {
     error.code.store_release(details.code);  // [error latched]
   }
 
-  TM_DEVICE static void copy_text(char (&to)[kStatusTextBytes], const char* from) {
+  TM_DEVICE TM_NOINLINE static void copy_text(char (&to)[kStatusTextBytes], const char* from) {
     std::uint32_t i = 0;
     for (; i + 1 < kStatusTextBytes && from[i] != 0; ++i) to[i] = from[i];
     to[i] = 0;

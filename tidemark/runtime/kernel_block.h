@@ -23,6 +23,7 @@
 #include <cstdint>
 
 #include "tidemark/record/recorder.h"
+#include "tidemark/runtime/device_word.h"
 #include "tidemark/runtime/tile_product.h"
 
 namespace tidemark {
@@ -53,6 +54,8 @@ concept KernelBlock = Block<B> && SharesMemory<B> &&
   { B::kWarpThreads } -> std::convertible_to<std::uint32_t>;
   { block.warp() } -> std::same_as<std::uint32_t>;
   { block.lane() } -> std::same_as<std::uint32_t>;
+  // One for all threads of the block, 0 at first. Memory of thread 0 is nobody else's on a GPU.
+  { block.common_word() } -> std::same_as<DeviceWord<std::uint32_t>&>;
   { block.reduce(number, kernel_block_detail::Sum()) } -> std::same_as<std::uint64_t>;
   block.copy(to, from, number);
   block.multiply_tile(TileShape{}, tile, tile, tile);

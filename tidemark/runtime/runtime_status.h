@@ -24,24 +24,26 @@ inline constexpr std::uint32_t kStatusKernelBytes = 32;
 
 // Writer: the unit. 128 bytes: a line of its own even where lines come in pairs.
 struct alignas(128) UnitProgress {
+  // One quantum: whoever sees the state sees since when.
+  alignas(16) SharedWord<std::uint64_t> since_ticks;  // in this state
   SharedWord<UnitState> state;
-  SharedWord<std::uint32_t> kernel;       // of the task
-  SharedWord<std::uint64_t> task_id;      // worker: runs it; orchestrator: submitted it last
-  SharedWord<std::uint64_t> since_ticks;  // in this state
-  SharedWord<std::uint64_t> count;        // worker: parts run; scheduler: tasks completed
-  SharedWord<std::uint32_t> block;        // orchestrator: the ring it waits for
-  SharedWord<Resource> waits_for;         // while waiting
+  SharedWord<std::uint32_t> kernel;   // of the task
+  SharedWord<std::uint64_t> task_id;  // worker: runs it; orchestrator: submitted it last
+  SharedWord<std::uint64_t> count;    // worker: parts run; scheduler: tasks completed
+  SharedWord<std::uint32_t> block;    // orchestrator: the ring it waits for
+  SharedWord<Resource> waits_for;     // while waiting
   RecorderLine recorder;
   SharedWord<std::uint64_t> waited_before_ticks;  // for the recorder, when the state was entered
   SharedWord<std::uint64_t> loops;                // scheduler: rounds
   // What it was doing when it left, for whoever looks later.
   SharedWord<std::uint64_t> left_since_ticks;
   SharedWord<UnitState> left_state;
-  SharedWord<std::uint32_t> reserved;
+  SharedWord<std::uint32_t> place;  // the multiprocessor it is on, + 1; 0: not known
 };
 static_assert(sizeof(UnitProgress) == 128 && sizeof(UnitImage) <= sizeof(UnitProgress));
 static_assert(offsetof(UnitImage, recorder_waiting) == offsetof(UnitProgress, recorder));
 static_assert(offsetof(UnitImage, loops) == offsetof(UnitProgress, loops));
+static_assert(offsetof(UnitImage, place) == offsetof(UnitProgress, place));
 
 // Writer: the unit that latched the error, once; `code` is stored last.
 template <template <class> class Word>

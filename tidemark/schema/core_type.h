@@ -19,7 +19,7 @@ constexpr std::string_view to_text(CoreType type) {
 inline constexpr std::uint32_t kCoresPerCluster = 3;
 
 // Bit per core of a cluster.
-constexpr std::uint32_t parts_of(CoreType type) { return type == CoreType::kAic ? 1 : 6; }
+TM_DEVICE constexpr std::uint32_t parts_of(CoreType type) { return type == CoreType::kAic ? 1 : 6; }
 inline constexpr std::uint32_t kAivPerCluster = 2;
 
 // Cores are numbered cluster by cluster: AIC, AIV0, AIV1.

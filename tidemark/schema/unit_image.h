@@ -11,9 +11,10 @@ namespace tidemark {
 
 // One reading of a unit's line; nothing of it is trusted.
 struct UnitImage {
+  std::uint64_t since_ticks;
   UnitState state;
   std::uint32_t kernel;
-  std::uint64_t task_id, since_ticks, count;
+  std::uint64_t task_id, count;
   std::uint32_t block;
   Resource waits_for;
   std::uint32_t recorder_waiting, reserved;
@@ -21,7 +22,7 @@ struct UnitImage {
   std::uint64_t waited_before_ticks, loops;
   std::uint64_t left_since_ticks;
   UnitState left_state;
-  std::uint32_t reserved_too;
+  std::uint32_t place;
 };
 
 }  // namespace tidemark

@@ -8,6 +8,7 @@
 
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/base/watched_time.h"
+#include "tidemark/collect/rescue.h"
 #include "tidemark/run/hang_text.h"
 #include "tidemark/session/anchor_times.h"
 #include "tidemark/session/read_hang_state.h"
@@ -25,6 +26,7 @@ constexpr std::uint32_t kTeardownMs = 1000;   // for the units to leave after an
 constexpr std::uint32_t kAbortWaitMs = 1000;  // without anything that moves
 constexpr std::uint32_t kAbortWaitMaxMs = 5000;
 constexpr std::uint32_t kAbortLookMs = 20;
+constexpr std::uint32_t kSnapshotMs = 5000;  // for a GPU's process to bring what tasks were doing
 
 std::uint32_t op_timeout_ms(const RunRequest& request) {
   return request.op_timeout_ms.value_or(request.platform->op_timeout_ms);
@@ -187,6 +189,15 @@ Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request
   }
 }
 
+// The device's memory as it can be read: a GPU has its own, of which its process brings what is
+// asked for. Nothing: nobody brought it.
+const DeviceMemory* readable_memory(const RunRequest& request, ActiveRun& run,
+                                    const std::optional<DeviceMemory>& memory, bool runs) {
+  if (!memory) return nullptr;
+  if (request.platform->device == DeviceKind::kSimulated) return &*memory;
+  return wait_until_snapped(run.port(), runs, kSnapshotMs) ? &*memory : nullptr;
+}
+
 void classify(const Ending& ending, const RunRequest& request, ActiveRun& run,
               const std::optional<DeviceMemory>& memory) {
   RunReport& report = run.report();
@@ -195,7 +206,7 @@ void classify(const Ending& ending, const RunRequest& request, ActiveRun& run,
     const bool latched = read_status(run.port(), run.plan().layout).error.code != ErrorCode::kNone;
     if (!ending.is_well() || latched)
       *state = read_hang_state(run.port(), run.plan().layout, request.launch.runtime->config,
-                               memory ? &*memory : nullptr);
+                               readable_memory(request, run, memory, !ending.exit));
   }
   if (ending.signal != 0) {
     report.status = RunStatus::kInterrupted;
@@ -265,7 +276,7 @@ void keep_evidence(const RunRequest& request, ActiveRun& run,
   if (!state || !run.records()) return;
   run.note_hang(*state);
   const RuntimeConfig& config = request.launch.runtime->config;
-  if (!memory || !config.dump.on()) return;
+  if (!readable_memory(request, run, memory, false) || !config.dump.on()) return;
   for (const auto& frame : snapshot_outputs(*state, config, *memory, still_running))
     run.note_snapshot(frame);
 }

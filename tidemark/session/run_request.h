@@ -77,6 +77,8 @@ struct RunRequest {
   bool check_results = true;  // with the workload's golden reference
 
   WorkloadLaunch launch;
+  // The same launch for what the device says it holds, where only it can know.
+  std::function<Expected<WorkloadLaunch>(const DeviceShape&)> plan_for;
 
   // Called while the run is under way, about ten times a second.
   std::function<void(const RunProgress&)> on_progress;

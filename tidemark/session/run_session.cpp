@@ -3,6 +3,7 @@
 
 #include "tidemark/base/fault_plan.h"
 #include "tidemark/collect/rescue.h"
+#include "tidemark/device/sim/sim_clock.h"
 #include "tidemark/run/report_lanes.h"
 #include "tidemark/session/entry_data.h"
 #include "tidemark/session/run_ending.h"
@@ -76,10 +77,22 @@ RunResult result_of(ActiveRun& run) {
                    .exit_code = exit_code};
 }
 
+// The request, planned for what the device holds.
+Expected<RunRequest> fit_to_device(const RunRequest& asked, Device& device) {
+  RunRequest request = asked;
+  if (!asked.plan_for) return request;
+  TM_TRY(const auto shape, device.open(asked.launch.program));
+  if (!shape) return request;
+  TM_TRY(request.launch, asked.plan_for(*shape));
+  use_device_clock(shape->clock);
+  return request;
+}
+
 }  // namespace
 
-Expected<RunResult> run_session(const RunRequest& request) {
-  TM_TRY(auto device, open_device(*request.platform, request.device, request.isolation));
+Expected<RunResult> run_session(const RunRequest& asked) {
+  TM_TRY(auto device, open_device(*asked.platform, asked.device, asked.isolation));
+  TM_TRY(const RunRequest request, fit_to_device(asked, *device));
   TM_TRY(const auto prepared,
          ActiveRun::prepare(request, [&] { return device->ticks_per_second(); }));
   ActiveRun& run = *prepared;

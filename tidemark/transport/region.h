@@ -44,6 +44,8 @@ struct RegionHostWords {
   SharedWord<std::uint32_t> abort;   // 1: the run is to end now
   SharedWord<std::uint32_t> rescue;  // 1: the host reads what is left as soon as `rescued` says so
   SharedWord<std::uint64_t> drained_pages[kDrainThreadsMax];  // one per drain thread
+  SharedWord<std::uint32_t> snapshot;  // 1: the host wants the device's memory as soon as may be
+  SharedWord<std::uint32_t> reserved;
 };
 
 // One reading of the device's clock against the host's, made by the device process.
@@ -72,7 +74,9 @@ struct RegionDeviceWords {
   // 1: a device that keeps its pages has brought over all it will ever bring, and touches no page
   // of the region any more.
   SharedWord<std::uint32_t> rescued;
-  SharedWord<std::uint32_t> reserved;
+  // 1: the host's image of the device's memory has the state of the tasks. Only on devices whose
+  // memory the host does not share.
+  SharedWord<std::uint32_t> snapped;
 };
 
 // Writer: host, before any other process sees the region: where the run's files are.

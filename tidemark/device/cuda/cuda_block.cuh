@@ -24,11 +24,18 @@ class CtaUnitBlock : public CtaBlock {
 
   // Thread 0 has the lane; without one nothing is recorded.
   __device__ CtaUnitBlock(const RegionView* region, std::uint32_t lane)
-      : events_(recorder_of<EventRecorder<CudaUnitEnv>>(thread() == 0 ? region : nullptr, lane)) {}
+      : events_(recorder_of<EventRecorder<CudaUnitEnv>>(thread() == 0 ? region : nullptr, lane)) {
+    // The others see it behind the barrier of their first broadcast.
+    if (thread() == 0) common_word().store_relaxed(0);
+  }
 
   __device__ static constexpr std::uint32_t threads() { return kThreads; }
   __device__ static std::uint32_t warp() { return thread() / kWarpThreads; }
   __device__ static std::uint32_t lane() { return thread() % kWarpThreads; }
+  __device__ static DeviceWord<std::uint32_t>& common_word() {
+    __shared__ alignas(8) unsigned char word[sizeof(DeviceWord<std::uint32_t>)];
+    return *reinterpret_cast<DeviceWord<std::uint32_t>*>(word);
+  }
 
   // The lanes of each warp, then the warps; always in this order.
   template <class T, class Op>

@@ -31,6 +31,9 @@ struct CudaEnv {
 
 // For units of the runtime, which wait for words of their own device.
 struct CudaUnitEnv : CudaEnv {
+  // Only a host does that: what it takes is not compiled.
+  static constexpr bool kBuildsNoGraphAhead = true;
+  static constexpr bool kNeverSleeps = true;
   // Instructions of one thread are issued in their order.
   __device__ static std::uint64_t ordered_ticks() { return now_ticks(); }
   template <class Word>
@@ -39,7 +42,7 @@ struct CudaUnitEnv : CudaEnv {
   }
   template <class Word>
   __device__ static void wake(Word&) {}
-  __device__ static void take_turn(std::uint32_t) { __nanosleep(100); }
+  __device__ static void take_turn(std::uint32_t) { __nanosleep(20); }
   __device__ static void wait_for_space(std::uint32_t) { __nanosleep(1000); }
 };
 

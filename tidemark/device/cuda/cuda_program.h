@@ -26,9 +26,12 @@ inline CudaProgram find_cuda_program(std::string_view name) {
   return ProgramTable<CudaProgram>::find(name);
 }
 
+// A program that launches kernels itself, or the kernel of a workload of tasks.
+bool has_cuda_program(std::string_view name);
+
 // Runs the program to its end in this process, which must not have forked with a CUDA context.
 // False: the region says what failed.
-bool run_cuda_program(CudaProgram program, const ProgramRun& run);
+bool run_cuda_program(const ProgramRun& run);
 
 struct CudaDeviceInfo {
   int number = 0;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <bit>
+#include <cstring>
 #include <memory>
 
 #include "tidemark/base/monotonic_clock.h"
@@ -12,7 +13,10 @@
 #include "tidemark/device/cuda/cuda_clock.cuh"
 #include "tidemark/device/cuda/cuda_launch.cuh"
 #include "tidemark/device/cuda/cuda_program.h"
+#include "tidemark/device/cuda/cuda_tasks.cuh"
 #include "tidemark/device/cuda/page_puller.cuh"
+#include "tidemark/device/cuda/task_kernel.h"
+#include "tidemark/device/cuda/unit_placement.h"
 #include "tidemark/device/device_process.h"
 #include "tidemark/device/fault_text.h"
 
@@ -23,13 +27,24 @@ constexpr std::uint64_t kOrphanGraceNs = 100'000'000;  // for the lanes to close
 constexpr std::uint64_t kRescueAgainNs = 200'000'000;
 constexpr std::uint64_t kLookPauseNs = 20'000;
 
+// A module that is loaded at its first launch would wait for the kernel that never ends. A workload
+// of tasks launches one kernel, which is loaded when its size is asked for.
+void set_module_loading(bool lazy) { ::setenv("CUDA_MODULE_LOADING", lazy ? "LAZY" : "EAGER", 0); }
+
 class CudaRunner {
  public:
-  CudaRunner(CudaProgram program, const ProgramRun& run)
-      : program_(program), run_(run), check_(static_cast<int>(run.device)), region_(run.region) {}
+  explicit CudaRunner(const ProgramRun& run)
+      : program_(find_cuda_program(run.program)),
+        run_(run),
+        check_(static_cast<int>(run.device)),
+        region_(run.region) {
+    if (const TaskKernel* kernel = find_task_kernel(run.program))
+      tasks_ = std::make_unique<CudaTasks>(&check_, *kernel, run, region_);
+  }
 
   ~CudaRunner() {
     puller_.reset();
+    tasks_.reset();
     if (stream_ != nullptr) cudaStreamDestroy(stream_);
     if (registered_) cudaHostUnregister(run_.region);
   }
@@ -46,8 +61,7 @@ class CudaRunner {
   RegionDeviceWords& words() { return region_.header().device; }
 
   bool open() {
-    // A module that is loaded at its first launch would wait for the kernel that never ends.
-    ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+    set_module_loading(tasks_ != nullptr);
     void* mapped = nullptr;
     if (!check_(cudaSetDevice(check_.device()), "cudaSetDevice") ||
         !check_(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync | cudaDeviceMapHost),
@@ -61,6 +75,7 @@ class CudaRunner {
         !check_(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"))
       return false;
     for_kernels_ = RegionView(mapped, region_.layout());
+    if (tasks_ && !tasks_->open()) return false;
     if (region_.header().identity.keeps_pages == 0) return true;
     puller_ = std::make_unique<PagePuller>(&check_, region_);
     return puller_->open(RegionView(for_kernels_), for_kernels_);
@@ -97,15 +112,35 @@ class CudaRunner {
   bool launch() {
     launch_ = std::make_unique<CudaLaunch>(&check_, for_kernels_, &words(), run_.args, stream_);
     words().launch_ticks.store_release(ticks_now());  // alone: one word
-    return program_(*launch_);
+    launched_ = tasks_ ? tasks_->launch(for_kernels_, stream_) : program_(*launch_);
+    return launched_;
   }
 
   bool wait() {
-    const bool ended = puller_ ? pull_until_the_end()
-                               : check_(cudaStreamSynchronize(stream_), "the program's kernel");
+    const bool ended = puller_  ? pull_until_the_end()
+                       : tasks_ ? watch_until_the_end()
+                                : check_(cudaStreamSynchronize(stream_), "the program's kernel");
     words().finish_ticks.store_release(ticks_now());  // alone: one word
-    if (ended) launch_->finish();
-    return ended;
+    if (!ended) return false;
+    launch_->finish();
+    return !tasks_ || tasks_->bring_results(ticks_now());
+  }
+
+  bool watch_until_the_end() {
+    for (;;) {
+      const cudaError_t state = cudaStreamQuery(stream_);
+      if (state != cudaErrorNotReady) return check_(state, "the program's kernel");
+      if (!snap_if_asked()) return false;
+      sleep_ns(kLookPauseNs);
+    }
+  }
+  // The host looks at what tasks were doing.
+  bool snap_if_asked() {
+    if (!tasks_ || snapped_) return true;
+    // pairs with [snapshot asked]
+    if (region_.header().host.snapshot.load_acquire() == 0) return true;
+    snapped_ = true;
+    return tasks_->snapshot();
   }
 
   bool pull_until_the_end() {
@@ -115,6 +150,7 @@ class CudaRunner {
         if (!check_(state, "the program's kernel")) return false;
         break;
       }
+      if (!snap_if_asked()) return false;
       if (rescued_) {  // the host reads: nothing is touched any more
         sleep_ns(kLookPauseNs);
         continue;
@@ -152,6 +188,7 @@ class CudaRunner {
   }
 
   bool report_fault() {
+    if (tasks_ && launched_) tasks_->name_crashed_unit();
     write_fault(region_.header(),
                 check_.failed()
                     ? check_.message()
@@ -169,14 +206,64 @@ class CudaRunner {
   std::unique_ptr<PagePuller> puller_;
   std::uint64_t next_rescue_ns_ = 0;
   bool rescued_ = false;
+  std::unique_ptr<CudaTasks> tasks_;  // of a workload of tasks
+  bool snapped_ = false;
+  bool launched_ = false;
   std::unique_ptr<CudaLaunch> launch_;
   ClockSample last_sample_;
 };
 
+// Fills in all but the error.
+bool fill_shape(CudaCheck& check, const TaskKernel& kernel, DeviceShape& shape) {
+  set_module_loading(true);
+  int per_multiprocessor = 0;
+  cudaDeviceProp properties{};
+  cudaStream_t stream = nullptr;
+  if (!check(cudaSetDevice(check.device()), "cudaSetDevice") ||
+      !check(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync | cudaDeviceMapHost),
+             "cudaSetDeviceFlags") ||
+      !check(cudaFree(nullptr), "creation of a context") ||
+      !check(cudaGetDeviceProperties(&properties, check.device()), "cudaGetDeviceProperties") ||
+      !check(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(kernel.shared_bytes)),
+             "loading of the kernel") ||
+      !check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernel.function,
+                                                           kUnitThreads, kernel.shared_bytes),
+             "occupancy of the kernel") ||
+      !check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate"))
+    return false;
+  if (properties.cooperativeLaunch == 0) return check.fail("the GPU has no cooperative launch");
+  shape.multiprocessors = static_cast<std::uint32_t>(properties.multiProcessorCount);
+  // One of a multiprocessor: what shares one holds the other back.
+  shape.resident_ctas = per_multiprocessor > 0 ? shape.multiprocessors : 0;
+  const UnitPlan plan = plan_units(shape.resident_ctas);
+  if (plan.clusters == 0)
+    return check.fail(
+        fmt::format("the GPU holds {} blocks of the kernel at the same time, and the "
+                    "task runtime needs 5 at least",
+                    shape.resident_ctas));
+  shape.cluster_count = plan.clusters;
+  shape.scheduler_count = plan.schedulers;
+  std::memcpy(shape.device_name, properties.name, kDeviceNameBytes - 1);
+  const bool good = sample_cuda_clock(check, stream, shape.clock);
+  return check(cudaStreamDestroy(stream), "cudaStreamDestroy") && good;
+}
+
 }  // namespace
 
-bool run_cuda_program(CudaProgram program, const ProgramRun& run) {
-  auto runner = std::make_unique<CudaRunner>(program, run);
+DeviceShape shape_of_cuda_device(const TaskKernel& kernel, std::uint32_t device) {
+  DeviceShape shape;
+  CudaCheck check(static_cast<int>(device));
+  if (!fill_shape(check, kernel, shape)) check.message().copy(shape.error, kShapeErrorBytes - 1);
+  return shape;
+}
+
+bool has_cuda_program(std::string_view name) {
+  return find_cuda_program(name) != nullptr || find_task_kernel(name) != nullptr;
+}
+
+bool run_cuda_program(const ProgramRun& run) {
+  auto runner = std::make_unique<CudaRunner>(run);
   if (runner->run()) return true;
   // A kernel may still be running, and giving memory back would wait for it. The end of the process
   // takes all of it.

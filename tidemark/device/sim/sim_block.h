@@ -56,6 +56,7 @@ class BasicSimBlock : public SoloBlock {
 
   static constexpr std::uint32_t warp() { return 0; }
   static constexpr std::uint32_t lane() { return 0; }
+  DeviceWord<std::uint32_t>& common_word() { return common_; }
   template <class T, class Op>
   static T reduce(const T& value, const Op&) {
     return value;
@@ -86,6 +87,7 @@ class BasicSimBlock : public SoloBlock {
  private:
   EventRecorder<Env> events_;
   SimSharedMemory shared_;
+  DeviceWord<std::uint32_t> common_{};
   MappedMemory memory_;  // mapped for the first kernel that declares some
 };
 

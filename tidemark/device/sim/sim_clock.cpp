@@ -35,7 +35,7 @@ ClockSample sample_sim_clock() {
 }
 
 std::uint64_t sim_ticks_per_second() {
-  if (!kTscIsClock) return 1'000'000'000;
+  if (!tsc_is_clock) return 1'000'000'000;
   ClockSample now = sample_sim_clock();
   while (now.host_ns - kProcessStart.host_ns < kCalibrationNs) {
     SimEnv::pause(SimEnv::kSleepRound + 5);
@@ -44,6 +44,11 @@ std::uint64_t sim_ticks_per_second() {
   const auto ticks = static_cast<double>(now.device_ticks - kProcessStart.device_ticks);
   const auto ns = static_cast<double>(now.host_ns - kProcessStart.host_ns);
   return static_cast<std::uint64_t>(std::llround(ticks * 1e9 / ns));
+}
+
+void use_device_clock(const ClockSample& sample) {
+  tsc_is_clock = false;
+  clock_offset_ns = sample.device_ticks - sample.host_ns;
 }
 
 }  // namespace tidemark

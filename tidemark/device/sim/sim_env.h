@@ -22,7 +22,9 @@ namespace tidemark {
 
 // The time stamp counter runs at a constant rate. Not inline: a test may answer in its place.
 bool tsc_is_invariant();
-inline const bool kTscIsClock = tsc_is_invariant();
+inline bool tsc_is_clock = tsc_is_invariant();
+// What a host adds to the monotonic clock that builds a graph for a device with a clock of its own.
+inline std::uint64_t clock_offset_ns = 0;
 
 // Two threads that wait for each other by turns may share a processor for ever while another one
 // idles: they look too busy to be moved. A thread that may move goes away when its turns have long
@@ -61,9 +63,9 @@ inline thread_local std::uint32_t sim_unit = 0;
 struct SimEnv {
   static std::uint64_t now_ticks() {
 #if defined(__x86_64__)
-    if (kTscIsClock) return __rdtsc();
+    if (tsc_is_clock) return __rdtsc();
 #endif
-    return monotonic_ns();
+    return monotonic_ns() + clock_offset_ns;
   }
 
   // A reading that is not earlier than anything this thread has seen.

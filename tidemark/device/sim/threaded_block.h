@@ -22,6 +22,7 @@ class BlockTeam {
     TM_CHECK(threads > 0 && threads <= kBlockThreadsMax && memory_.valid());
     arrived_.store_relaxed(0);
     turn_.store_relaxed(0);
+    common_.store_relaxed(0);
   }
   BlockTeam(const BlockTeam&) = delete;
   BlockTeam& operator=(const BlockTeam&) = delete;
@@ -54,6 +55,7 @@ class BlockTeam {
     return *static_cast<const T*>(shown_[thread]);
   }
   [[nodiscard]] unsigned char* memory() const { return memory_.data(); }
+  DeviceWord<std::uint32_t>& common() { return common_; }
 
  private:
   static constexpr std::uint32_t kTurns = 16;
@@ -61,6 +63,7 @@ class BlockTeam {
   std::uint32_t threads_;
   DeviceWord<std::uint32_t> arrived_;
   DeviceWord<std::uint32_t> turn_;
+  DeviceWord<std::uint32_t> common_;
   const void* shown_[kBlockThreadsMax] = {};
   MappedMemory memory_{kSharedBytesMax, kSimMemoryFlags};
 };
@@ -81,6 +84,7 @@ class ThreadedSimBlock {
   [[nodiscard]] std::uint32_t threads() const { return team_.threads(); }
   [[nodiscard]] std::uint32_t warp() const { return thread_ / kWarpThreads; }
   [[nodiscard]] std::uint32_t lane() const { return thread_ % kWarpThreads; }
+  DeviceWord<std::uint32_t>& common_word() { return team_.common(); }
   void sync() { team_.sync(); }
 
   template <class T>

@@ -211,7 +211,7 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
 
  private:
   template <class Kernel>
-  static constexpr bool runs_on(CoreType core) {
+  TM_DEVICE static constexpr bool runs_on(CoreType core) {
     if constexpr (std::is_void_v<Kernel>) {
       return true;
     } else {
@@ -238,21 +238,23 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
   }
 
   // The graph is whole: tasks that wait for nobody are ready.
-  TM_DEVICE void release_all() {
-    LateEdges<Env, Watch> edges(memory_, rings_, watch_);
-    edges.settle(serial_);
-    ErrorText text;
-    const std::uint32_t task = edges.find_circle(text);
-    if (task != LateEdges<Env, Watch>::kNoTask) return refuse_circle(memory_.slot({task}), text);
-    for (std::uint32_t ring = 0; ring < kRingCount; ++ring)
-      for (std::uint64_t number = 0; number < rings_.ring(ring).window.head(); ++number) {
-        const SlotRef ref = rings_.ref_of(ring, number);
-        TaskSlot& slot = memory_.slot(ref);
-        // [producer done]; pairs with [producer done]. The state is this thread's own here.
-        if (slot.state.load_acquire() != TaskState::kCompleted &&
-            slot.pending.subtract_acq_rel(1) == 1)
-          make_ready<Env>(memory_, ref, slot);
-      }
+  TM_DEVICE TM_NOINLINE void release_all() {
+    if constexpr (!requires { Env::kBuildsNoGraphAhead; }) {
+      LateEdges<Env, Watch> edges(memory_, rings_, watch_);
+      edges.settle(serial_);
+      ErrorText text;
+      const std::uint32_t task = edges.find_circle(text);
+      if (task != LateEdges<Env, Watch>::kNoTask) return refuse_circle(memory_.slot({task}), text);
+      for (std::uint32_t ring = 0; ring < kRingCount; ++ring)
+        for (std::uint64_t number = 0; number < rings_.ring(ring).window.head(); ++number) {
+          const SlotRef ref = rings_.ref_of(ring, number);
+          TaskSlot& slot = memory_.slot(ref);
+          // [producer done]; pairs with [producer done]. The state is this thread's own here.
+          if (slot.state.load_acquire() != TaskState::kCompleted &&
+              slot.pending.subtract_acq_rel(1) == 1)
+            make_ready<Env>(memory_, ref, slot);
+        }
+    }
   }
   TM_DEVICE void refuse_circle(const TaskSlot& slot, const ErrorText& text) {
     ErrorDetails details{
@@ -297,7 +299,7 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
     return true;
   }
 
-  TM_DEVICE bool wait_until_written(const TensorRef& ref, const Site& site) {
+  TM_DEVICE TM_NOINLINE bool wait_until_written(const TensorRef& ref, const Site& site) {
     if (rings_.is_written(ref)) return true;
     if (!memory_.config().reclaims()) {
       refuse({.code = ErrorCode::kInvalidArgs,
@@ -335,7 +337,7 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
     return memory_.control().completed.load_acquire();  // pairs with [completed counted]
   }
   // Also gives back what the last tasks held.
-  TM_DEVICE void wait_until_all_complete() {
+  TM_DEVICE TM_NOINLINE void wait_until_all_complete() {
     rings_.line().wait_for(Resource::kNone, 0, Env::now_ticks());
     const auto all_complete = [&] { return completed_count() == submitted_ || failed(); };
     for (std::uint32_t round = 0; !all_complete(); ++round)

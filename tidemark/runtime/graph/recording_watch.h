@@ -44,7 +44,7 @@ class RecordingWatch : public NoWatch {
         events_(recorder_of<EventRecorder<Env>>(region, config.lanes().orchestrator_events())) {}
   TM_DEVICE ~RecordingWatch() { ended(); }
   // Not only at the end of its life: the device may never come to that.
-  TM_DEVICE void ended() {
+  TM_DEVICE TM_NOINLINE void ended() {
     scopes_.close();
     graph_.close();
     submits_.close();

@@ -80,7 +80,7 @@ class RingSet {
   }
 
   // Moves the tail over the longest prefix of consumed tasks.
-  TM_DEVICE void reclaim(std::uint32_t index) {
+  TM_DEVICE TM_NOINLINE void reclaim(std::uint32_t index) {
     if (!memory_.config().reclaims()) return;
     Ring& ring = rings_[index];
     const std::uint64_t before = ring.window.tail();
@@ -103,7 +103,10 @@ class RingSet {
   // Calls try_take until it succeeds. False: the run is ending.
   template <class TryTake>
   TM_DEVICE bool wait_for(const SpaceRequest& request, const TryTake& try_take) {
-    if (try_take()) return true;
+    return try_take() || wait_longer(request, try_take);
+  }
+  template <class TryTake>
+  TM_DEVICE TM_NOINLINE bool wait_longer(const SpaceRequest& request, const TryTake& try_take) {
     reclaim_all();
     if (try_take()) return true;
     const std::uint64_t begin_ticks = Env::now_ticks();
@@ -168,7 +171,7 @@ class RingSet {
   }
 
   // The ring's state in the status, for watchdogs and for 'tidemark top'.
-  TM_DEVICE void tell(std::uint32_t index) {
+  TM_DEVICE TM_NOINLINE void tell(std::uint32_t index) {
     const Ring& ring = rings_[index];
     RingStatus& shown = status_->rings[index];
     shown.head.store_relaxed(ring.window.head());
@@ -241,7 +244,7 @@ class RingSet {
     return scope_is_open(memory_.slot(ref_of(index, window.tail())));
   }
   // Only what is proven: a slow kernel is no deadlock.
-  TM_DEVICE bool nothing_will_be_freed(const SpaceRequest& request) {
+  TM_DEVICE TM_NOINLINE bool nothing_will_be_freed(const SpaceRequest& request) {
     if (!memory_.config().reclaims()) return true;
     switch (request.resource) {
       // The wait ends at the latest when the producer completes, and every submitted task can.
@@ -263,7 +266,7 @@ class RingSet {
   }
   // Entries of complete tasks whose scopes are open serve only the telling of edges: they make room
   // for those that somebody must wait for. The tasks of one ring at a time.
-  TM_DEVICE void give_up_complete() {
+  TM_DEVICE TM_NOINLINE void give_up_complete() {
     for (std::uint32_t index = 0; index < kRingCount && !map_.has_room(); ++index) {
       const TaskWindow& window = rings_[index].window;
       for (std::uint64_t number = window.tail(); number < window.head(); ++number) {
@@ -274,7 +277,7 @@ class RingSet {
     }
   }
 
-  TM_DEVICE ErrorDetails deadlock(const SpaceRequest& request) {
+  TM_DEVICE TM_NOINLINE ErrorDetails deadlock(const SpaceRequest& request) {
     ErrorDetails details{.resource = request.resource,
                          .ring = request.ring,
                          .requested = request.requested,
@@ -319,7 +322,7 @@ class RingSet {
     return details;
   }
 
-  TM_DEVICE void note_wait(const SpaceRequest& request, std::uint64_t ticks) {
+  TM_DEVICE TM_NOINLINE void note_wait(const SpaceRequest& request, std::uint64_t ticks) {
     BackpressureStatus& shown = status_->backpressure;
     waited_ticks_ += ticks;
     shown.ticks.store_relaxed(waited_ticks_);

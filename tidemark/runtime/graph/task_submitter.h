@@ -22,7 +22,7 @@ class TaskSubmitter {
   }
 
   // For Scope. False: refused, or the run is ending.
-  TM_DEVICE bool open_scope(const Site& site) {
+  TM_DEVICE TM_NOINLINE bool open_scope(const Site& site) {
     if (failed()) return false;
     if (scopes_.full()) {
       refuse({.code = ErrorCode::kScopeDepthExceeded,
@@ -36,7 +36,7 @@ class TaskSubmitter {
     watch_.scope_opened(scopes_, rings_);
     return true;
   }
-  TM_DEVICE void close_scope() {
+  TM_DEVICE TM_NOINLINE void close_scope() {
     watch_.scope_closes(scopes_, rings_);
     scopes_.close();
   }
@@ -47,7 +47,7 @@ class TaskSubmitter {
     status_->scheduler_count.store_relaxed(memory.config().scheduler_count);
   }
 
-  TM_DEVICE void refuse(ErrorDetails details) {
+  TM_DEVICE TM_NOINLINE void refuse(ErrorDetails details) {
     details.scope = scopes_.site();
     rings_.latch().latch(details);
   }
@@ -118,7 +118,7 @@ class TaskSubmitter {
     return false;
   }
 
-  TM_DEVICE Submitted submit_checked(Args& args, const TaskPlan& task) {
+  TM_DEVICE TM_NOINLINE Submitted submit_checked(Args& args, const TaskPlan& task) {
     Submitted result;
     if (failed() || !well_formed(args, task)) return result;
     watch_.submit_begins();

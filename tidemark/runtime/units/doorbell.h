@@ -21,9 +21,16 @@ struct alignas(64) Doorbell {
 
   template <UnitEnv Env>
   TM_DEVICE void ring() {
-    // Everything before this is seen by whoever falls asleep after it. While nobody sleeps the
-    // word is only read: many ring one bell. A worker relies on the fence also then (mailbox.h).
-    order_store_before_look_of<Env>();
+    if constexpr (kSleeps<Env>) {
+      // Everything before this is seen by whoever falls asleep after it.
+      order_store_before_look_of<Env>();
+      ring_behind_fence<Env>();
+    }
+  }
+  // While nobody sleeps the word is only read: many ring one bell.
+  template <UnitEnv Env>
+  TM_DEVICE void ring_behind_fence() {
+    if constexpr (!kSleeps<Env>) return;
     if (asleep.load_relaxed() == 0) return;
     if (asleep.exchange_acq_rel(0) == 0) return;  // alone: it only decides who wakes
     bell.add_acq_rel(1);                          // [bell rung]
@@ -33,7 +40,7 @@ struct alignas(64) Doorbell {
   // One turn of a waiting loop: pauses in early rounds, then sleeps unless has_work() says so.
   template <UnitEnv Env, class HasWork>
   TM_DEVICE void wait(std::uint32_t round, const HasWork& has_work) {
-    if (round < kRoundsBeforeSleep) return Env::take_turn(round);
+    if (!kSleeps<Env> || round < kRoundsBeforeSleep) return Env::take_turn(round);
     const std::uint32_t heard = bell.load_acquire();  // pairs with [bell rung]
     asleep.store_relaxed(1);
     order_store_before_look_of<Env>();  // or it sees the work, or the ringer sees it asleep

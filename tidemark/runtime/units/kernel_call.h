@@ -15,6 +15,12 @@ struct KernelCall {
   TaskArgs args{nullptr, nullptr, 0, nullptr, 0};
 };
 
+// Called from two places, and kernels are large.
+template <class Kernels, KernelBlock B>
+TM_DEVICE TM_NOINLINE void run_call(B& block, const KernelCall& call) {
+  Kernels::run(call.kernel, block, call.args);
+}
+
 // What thread 0 says, by all threads; the others wait here until it does. Before it returns to
 // thread 0, all of them have left the kernel. False: there will be no more.
 template <class Kernels, KernelBlock B>
@@ -25,10 +31,16 @@ TM_DEVICE TM_INLINE bool run_together(B& block, const KernelCall& said) {
   } else {
     const KernelCall call = block.broadcast(said);
     if (call.kernel == kNoKernel) return false;
-    Kernels::run(call.kernel, block, call.args);
+    run_call<Kernels>(block, call);
     block.sync();
     return true;
   }
+}
+
+// Thread 0 says that there will be no more.
+template <KernelBlock B>
+TM_DEVICE void send_followers_home(B& block) {
+  if constexpr (B::kThreads != 1) block.broadcast(KernelCall{});
 }
 
 // Every thread of a core but the first.

@@ -78,7 +78,7 @@ class Overtaken {
     return {};
   }
   // Of the first one that waits behind each kernel.
-  TM_DEVICE Found oldest(CoreType type) const {
+  TM_DEVICE TM_NOINLINE Found oldest(CoreType type) const {
     Found found;
     for (std::uint32_t core = 0; core < memory_->config().core_count(); ++core) {
       if (core_type(core) != type) continue;

@@ -44,13 +44,13 @@ class Scheduler {
   template <class Stopped>
   TM_DEVICE void run(const Stopped& stopped) {
     line_.enter(UnitState::kBusy, Env::now_ticks());
-    std::uint32_t looks = 0;
-    for (std::uint32_t round = 0; !all_done();) {
+    for (std::uint32_t round = 0, looks = 0; !all_done();) {
       if (latch_.set()) break;
       line_.loops(++loop_);
       for (std::uint32_t i = 0; must_stall() && !stopped(); ++i) Env::pause(i);
       const bool worked = !leaves_all_to_first() && work();
-      const bool looks_around = ++looks % kLooksPerStop == 0 || round >= kRoundsBeforeSleep;
+      const bool may_sleep = kSleeps<Env> && round >= kRoundsBeforeSleep;
+      const bool looks_around = ++looks % kLooksPerStop == 0 || may_sleep;
       if (!worked || looks_around) {
         if (stopped()) latch_.latch({.code = ErrorCode::kAborted});
         if (latch_.set() || watchdog_.look()) break;
@@ -208,7 +208,7 @@ class Scheduler {
   }
 
   // What is first in a queue, again and again, until there is nothing or no place for it.
-  TM_DEVICE bool dispatch_all(TaskShape shape) {
+  TM_DEVICE TM_NOINLINE bool dispatch_all(TaskShape shape) {
     ReadyQueue queue = memory_.ready(shape);
     bool given = false;
     for (ReadyHead head; queue.peek(head);) {

@@ -23,6 +23,12 @@ concept UnitEnv = DeviceEnv<Env> && requires(std::uint32_t round, DeviceWord<std
   Env::wake(word);
 };
 
+// An Env whose units never sleep says so with Env::kNeverSleeps: then nobody rings.
+template <class Env>
+inline constexpr bool kSleeps = !requires {
+  Env::kNeverSleeps;
+};
+
 template <UnitEnv Env>
 TM_DEVICE TM_INLINE void order_store_before_look_of() {
   if constexpr (requires { Env::fences(); }) Env::fences();

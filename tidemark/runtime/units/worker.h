@@ -33,32 +33,45 @@ class Worker {
 
   // Until the scheduler says that there will be no more, or the run is ending.
   TM_DEVICE void run(B& block) {
+    start(block);
+    for (KernelCall call; next(call); finish(block)) run_together<Kernels>(block, call);
+    send_followers_home(block);
+    leave(block);
+  }
+
+  // The same in pieces, where all threads of the block must come to each call by one way.
+  TM_DEVICE void start(B& block) {
+    slip_ = &block.common_word();
     block.recorder().tell_waits_to(line_.recorder());
     line_.enter(UnitState::kIdle, Env::now_ticks());
-    std::uint32_t round = 0;
-    // After an error what is dispatched is left undone.
+  }
+  // Waits for a kernel to run. False: there will be no more. After an error what is dispatched is
+  // left undone.
+  TM_DEVICE bool next(KernelCall& call) {
     // pairs with [error latched]
-    for (std::uint64_t token = 0; memory_.control().error.load_acquire() == ErrorCode::kNone;) {
-      if (mailbox_.dispatched.load_acquire() == token) {  // pairs with [dispatched]
-        if (mailbox_.leave.load_acquire() != 0) break;    // pairs with [sent home]
+    for (std::uint32_t round = 0; memory_.control().error.load_acquire() == ErrorCode::kNone;) {
+      if (mailbox_.dispatched.load_acquire() == token_) {      // pairs with [dispatched]
+        if (mailbox_.leave.load_acquire() != 0) return false;  // pairs with [sent home]
         mailbox_.doorbell.template wait<Env>(round++, [&] {
           // pairs with [dispatched] and [sent home]
-          return mailbox_.dispatched.load_acquire() != token || mailbox_.leave.load_acquire() != 0;
+          return mailbox_.dispatched.load_acquire() != token_ || mailbox_.leave.load_acquire() != 0;
         });
         continue;
       }
       round = 0;
-      DispatchCell& cell = memory_.dispatch(core_, token);
-      if (mailbox_.core_runs(token, cell)) {
-        if (!run_part(block, cell.dispatch)) break;
-        line_.count(++run_);
-      }
-      mailbox_.finished.store_release(++token);  // [finished]
-      bell_.template ring<Env>();                // its fence: before the look at what is contested
-      if (mailbox_.dispatched.load_relaxed() == token)
-        line_.enter(UnitState::kIdle, Env::now_ticks());
+      DispatchCell& cell = memory_.dispatch(core_, token_);
+      if (mailbox_.core_runs(token_, cell)) return begin_part(cell.dispatch, call);
+      answer();
     }
-    run_together<Kernels>(block, {});  // nothing any more: who follows leaves too
+    return false;
+  }
+  // Of that kernel: all threads have left it.
+  TM_DEVICE void finish(B& block) {
+    end_part(block);
+    line_.count(++run_);
+    answer();
+  }
+  TM_DEVICE void leave(B& block) {
     spans_.close();
     dumper_.close();
     block.recorder().close();
@@ -67,45 +80,54 @@ class Worker {
   }
 
  private:
+  TM_DEVICE void answer() {
+    mailbox_.finished.store_release(++token_);  // [finished]
+    order_store_before_look_of<Env>();          // also before the look at what is contested
+    bell_.template ring_behind_fence<Env>();
+    if (mailbox_.dispatched.load_relaxed() == token_)
+      line_.enter(UnitState::kIdle, Env::now_ticks());
+  }
+
   // False: the run ended before it began.
-  TM_DEVICE bool run_part(B& block, const Dispatch dispatch) {
-    TaskSlot& slot = memory_.slot({dispatch.task});
-    if ((dispatch.flags & kStartsTogether) != 0 && !await_others(slot, dispatch)) return false;
-    const bool dumps = dumper_.enabled();
-    const std::uint64_t begin_ticks = spans_.enabled() ? Env::ordered_ticks() : Env::now_ticks();
-    line_.take(slot.id.value, dispatch.kernel, dispatch.block, UnitState::kBusy, begin_ticks);
-    KernelCall call{dispatch.kernel,
-                    {memory_.base(), memory_.tensors(slot), slot.tensor_count,
-                     memory_.scalars(slot), slot.scalar_count}};
+  TM_DEVICE bool begin_part(const Dispatch& dispatch, KernelCall& call) {
+    part_ = dispatch;
+    TaskSlot& slot = memory_.slot({part_.task});
+    if ((part_.flags & kStartsTogether) != 0 && !await_others(slot, part_)) return false;
+    begin_ticks_ = spans_.enabled() ? Env::ordered_ticks() : Env::now_ticks();
+    line_.take(slot.id.value, part_.kernel, part_.block, UnitState::kBusy, begin_ticks_);
+    call = {part_.kernel,
+            {memory_.base(), memory_.tensors(slot), slot.tensor_count, memory_.scalars(slot),
+             slot.scalar_count}};
     TaskArgs& args = call.args;
-    args.block = dispatch.block;
+    args.block = part_.block;
     args.block_count = slot.block_count;
     args.core = core_;
     args.task = slot.id;
-    args.share_slip(&slip_);
-    std::uint64_t start_ticks = begin_ticks;
-    if (dumps) [[unlikely]] {
-      line_.enter(UnitState::kCopying, begin_ticks);
+    args.share_slip(slip_);
+    if (dumper_.enabled()) [[unlikely]] {
+      line_.enter(UnitState::kCopying, begin_ticks_);
       dumper_.before(slot);
-      start_ticks = Env::now_ticks();
-      line_.enter(UnitState::kBusy, start_ticks);
+      begin_ticks_ = Env::now_ticks();
+      line_.enter(UnitState::kBusy, begin_ticks_);
     }
-    run_together<Kernels>(block, call);
-    if (slip_.load_relaxed() != 0) tell_slip(slot, dispatch.kernel);
+    return true;
+  }
+  TM_DEVICE void end_part(B& block) {
+    TaskSlot& slot = memory_.slot({part_.task});
     const std::uint64_t end_ticks = spans_.enabled() ? Env::now_ticks() : 0;
-    if (block.shared_overrun() != 0) tell_overrun(block.shared_overrun(), dispatch.kernel, slot);
-    if (dumps) [[unlikely]] {
+    if (slip_->load_relaxed() != 0) tell_slip(slot, part_.kernel);
+    if (block.shared_overrun() != 0) tell_overrun(block.shared_overrun(), part_.kernel, slot);
+    if (dumper_.enabled()) [[unlikely]] {
       line_.enter(UnitState::kCopying, Env::now_ticks());
       dumper_.after(slot);
     }
     if (spans_.enabled())
       spans_.write({.task_id = slot.id.value,
-                    .begin_ticks = start_ticks,
+                    .begin_ticks = begin_ticks_,
                     .end_ticks = end_ticks,
-                    .block = dispatch.block,
-                    .kernel = dispatch.kernel,
+                    .block = part_.block,
+                    .kernel = part_.kernel,
                     .core = static_cast<std::uint16_t>(core_)});
-    return true;
   }
 
   // Blocks that start together begin, and their time does, when the last one has its core.
@@ -130,9 +152,9 @@ class Worker {
   TM_DEVICE TM_NOINLINE void tell_slip(const TaskSlot& slot, std::uint16_t kernel) {
     refuse(
         slot, kernel,
-        {.arg = slip_.load_relaxed() - 1,
+        {.arg = slip_->load_relaxed() - 1,
          .text = "the kernel takes an argument that the task has not, or has with another dtype"});
-    slip_.store_relaxed(0);
+    slip_->store_relaxed(0);
   }
   TM_DEVICE TM_NOINLINE void tell_overrun(std::uint64_t bytes, std::uint16_t kernel,
                                           const TaskSlot& slot) {
@@ -159,8 +181,11 @@ class Worker {
   std::uint32_t core_;
   Recorder<TaskSpan, Env> spans_;
   Dumper dumper_;
-  std::uint64_t run_ = 0;             // dispatches, but for those it passed over
-  DeviceWord<std::uint32_t> slip_{};  // argument that a kernel did not get, + 1
+  DeviceWord<std::uint32_t>* slip_ = nullptr;  // of the block: argument not got by a kernel, + 1
+  std::uint64_t token_ = 0;
+  std::uint64_t run_ = 0;  // dispatches, but for those it passed over
+  Dispatch part_{};        // that runs
+  std::uint64_t begin_ticks_ = 0;
 };
 
 }  // namespace tidemark

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "tidemark/device/cuda/cuda_tasks.cuh"
+#include "tidemark/device/cuda/unit_placement.h"
+#include "tidemark/runtime/tensor/view_bounds.h"
+#include "tidemark/runtime/units/unit_line.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint64_t kStagingBytes = 8 << 20;
+constexpr std::uint64_t kOutputBytesMax = 64 << 20;  // that running tasks have written
+
+RuntimeConfig config_of(const ProgramRun& run) {
+  auto config = args_from<RuntimeConfig>(run.args);
+  const RegionView region(run.region);
+  config.task_timeout_ticks =
+      region.header().identity.ticks_per_second / 1000 * config.task_timeout_ms;
+  return config;
+}
+
+}  // namespace
+
+CudaTasks::CudaTasks(CudaCheck* check, const TaskKernel& kernel, const ProgramRun& run,
+                     const RegionView& region)
+    : check_(*check),
+      kernel_(kernel),
+      run_(run),
+      region_(region),
+      layout_(lay_out(config_of(run))) {}
+
+CudaTasks::~CudaTasks() {
+  if (copies_ != nullptr) cudaStreamDestroy(copies_);
+  if (staging_ != nullptr) cudaFreeHost(staging_);
+  if (memory_ != nullptr) cudaFree(memory_);
+}
+
+bool CudaTasks::open() {
+  if (run_.memory == nullptr || run_.memory_bytes < layout_.total_bytes)
+    return check_.fail("the memory of the task runtime is missing");
+  if (!check_(cudaMalloc(reinterpret_cast<void**>(&memory_), layout_.total_bytes),
+              "cudaMalloc of the task runtime's memory") ||
+      !check_(cudaMemset(memory_, 0, layout_.total_bytes), "cudaMemset of it") ||
+      !check_(
+          cudaHostAlloc(reinterpret_cast<void**>(&staging_), kStagingBytes, cudaHostAllocDefault),
+          "cudaHostAlloc for copies") ||
+      !check_(cudaStreamCreateWithFlags(&copies_, cudaStreamNonBlocking), "cudaStreamCreate"))
+    return false;
+  // The first copy to the host takes milliseconds, and the kernel would be there by then.
+  return upload() && check_(cudaDeviceSynchronize(), "upload of the task runtime's memory") &&
+         bring({0, sizeof(RuntimeControl)});
+}
+
+// What was ever written of the image.
+bool CudaTasks::upload() {
+  const auto* image = static_cast<const unsigned char*>(run_.memory);
+  const auto end = static_cast<off_t>(layout_.total_bytes);
+  for (off_t at = 0; at < end;) {
+    const off_t begin = ::lseek(run_.memory_fd, at, SEEK_DATA);
+    if (begin < 0 || begin >= end) break;  // nothing but holes after it
+    at = ::lseek(run_.memory_fd, begin, SEEK_HOLE);
+    if (at < 0 || at > end) at = end;
+    if (!check_(cudaMemcpy(memory_ + begin, image + begin, static_cast<std::size_t>(at - begin),
+                           cudaMemcpyHostToDevice),
+                "upload of the task runtime's memory"))
+      return false;
+  }
+  return true;
+}
+
+bool CudaTasks::launch(const RegionView& for_kernels, cudaStream_t stream) {
+  const UnitCounts units = layout_.config.units();
+  if (!check_(cudaFuncSetAttribute(kernel_.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(kernel_.shared_bytes)),
+              "cudaFuncSetAttribute of the shared memory"))
+    return false;
+  void* memory = memory_;
+  auto* status = static_cast<RuntimeStatus*>(for_kernels.status());
+  RegionView region = for_kernels;
+  void* arguments[] = {&memory, &layout_, &status, &region};
+  return check_(cudaLaunchCooperativeKernel(kernel_.function, ctas_of(units), kUnitThreads,
+                                            arguments, kernel_.shared_bytes, stream),
+                "launch of the task runtime");
+}
+
+bool CudaTasks::bring(const Extent& extent) {
+  auto* image = static_cast<unsigned char*>(run_.memory);
+  for (std::uint64_t at = extent.begin; at < extent.end;) {
+    const std::uint64_t bytes = std::min(kStagingBytes, extent.end - at);
+    if (!check_(cudaMemcpyAsync(staging_, memory_ + at, bytes, cudaMemcpyDeviceToHost, copies_),
+                "copy of the task runtime's memory") ||
+        !check_(cudaStreamSynchronize(copies_), "copy of the task runtime's memory"))
+      return false;
+    std::memcpy(image + at, staging_, bytes);
+    at += bytes;
+  }
+  return true;
+}
+
+bool CudaTasks::bring_results(std::uint64_t now_ticks) {
+  const RuntimeConfig& config = layout_.config;
+  // alone: one word. Nobody on the device is left to say when a graph of the host was over.
+  if (!config.reclaims()) status().end_ticks.store_release(now_ticks);
+  // pairs with [error latched]
+  const bool failed = status().error.code.load_acquire() != ErrorCode::kNone;
+  if (failed && !snapshot()) return false;
+  return bring({layout_.entry_offset, layout_.entry_offset + config.entry_bytes});
+}
+
+// Everything but heaps, buffers and scratch memory, as far as it was ever used.
+std::vector<CudaTasks::Extent> CudaTasks::task_extents() const {
+  std::vector<Extent> extents{{0, layout_.buckets_offset}};
+  for (std::uint32_t i = 0; i < kRingCount; ++i) {
+    const RingSizes& sizes = layout_.config.rings[i];
+    const RingLayout& ring = layout_.rings[i];
+    const RingStatus& at = status().rings[i];
+    const auto add = [&](std::uint64_t offset, std::uint64_t head, std::uint64_t capacity,
+                         std::uint64_t bytes) {
+      extents.push_back({offset, offset + std::min(head, capacity) * bytes});
+    };
+    add(ring.slots_offset, at.head.load_relaxed(), sizes.task_window, sizeof(TaskSlot));
+    add(ring.args_offset, at.args_head.load_relaxed(), ring.args_bytes, 1);
+    add(ring.deps_offset, at.dep_head.load_relaxed(), sizes.dep_pool, sizeof(DepEntry));
+    add(ring.fanin_offset, at.fanin_head.load_relaxed(), sizes.dep_pool, sizeof(std::uint32_t));
+  }
+  return extents;
+}
+
+bool CudaTasks::snapshot() {
+  for (const Extent& extent : task_extents())
+    if (!bring(extent)) return false;
+  if (!bring_running_outputs()) return false;
+  region_.header().device.snapped.store_release(1);  // [snapped]
+  return true;
+}
+
+// The others go on for a quarter of a second, so they have come to the end of their kernels, unless
+// these are long.
+void CudaTasks::name_crashed_unit() {
+  const UnitCounts units = layout_.config.units();
+  std::uint32_t found = 0, busy = 0;
+  for (std::uint32_t core = 0; core < units.cores; ++core) {
+    // pairs with [quantum stamped]
+    if (unit_lines(&status())[units.core(core)].state.load_acquire() != UnitState::kBusy) continue;
+    found = units.core(core);
+    ++busy;
+  }
+  if (busy == 1) status().fault_unit.store_release(found + 1);  // [crash noted]
+}
+
+// Of the tasks that cores are at, by the image that was just brought. Nothing in it is trusted.
+bool CudaTasks::bring_running_outputs() {
+  const auto* image = static_cast<const unsigned char*>(run_.memory);
+  const UnitCounts units = layout_.config.units();
+  std::uint64_t left = kOutputBytesMax;
+  for (std::uint32_t core = 0; core < units.cores; ++core) {
+    const UnitProgress& line = unit_lines(&status())[units.core(core)];
+    const TaskId id{line.task_id.load_relaxed()};
+    // pairs with [quantum stamped]
+    if (line.state.load_acquire() != UnitState::kBusy || id.ring() >= kRingCount) continue;
+    const RingLayout& ring = layout_.rings[id.ring()];
+    const std::uint64_t place = id.local() & (layout_.config.rings[id.ring()].task_window - 1);
+    TaskSlot slot;
+    std::memcpy(&slot, image + ring.slots_offset + place * sizeof(slot), sizeof(slot));
+    if (slot.id.value != id.value || slot.tensor_count > kTensorsMax ||
+        slot.args_offset > layout_.total_bytes - kTaskArgsBytesMax)
+      continue;
+    for (std::uint32_t i = 0; i < slot.tensor_count; ++i) {
+      StoredTensor tensor;
+      std::memcpy(&tensor, image + slot.args_offset + i * sizeof(tensor), sizeof(tensor));
+      if (!writes(tensor.access) || !lies_within(tensor.view, layout_.total_bytes)) continue;
+      const std::uint64_t size = dtype_bytes(tensor.view.dtype);
+      const std::uint64_t begin = tensor.view.buffer + tensor.view.offset * size;
+      const std::uint64_t bytes =
+          std::min(left, (tensor.view.end_element() - tensor.view.offset) * size);
+      if (!bring({begin, begin + bytes})) return false;
+      left -= bytes;
+    }
+  }
+  return true;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many units fit into the CTAs that a GPU holds, and that every CTA is one unit's.
+#include "tidemark/device/cuda/unit_placement.h"
+
+#include <gtest/gtest.h>
+
+namespace tidemark {
+namespace {
+
+TEST(UnitPlacement, AnH200HoldsFortyThreeClusters) {
+  const UnitPlan plan = plan_units(132);
+  EXPECT_EQ(plan.clusters, 43u);
+  EXPECT_EQ(plan.schedulers, 8u);
+}
+
+TEST(UnitPlacement, ThePlanFitsAndLeavesNoRoomForAnotherCluster) {
+  for (std::uint32_t resident = 5; resident < 2000; ++resident) {
+    const UnitPlan plan = plan_units(resident);
+    const auto ctas = [&](std::uint32_t clusters) {
+      return ctas_of({.schedulers = plan.schedulers, .cores = clusters * kCoresPerCluster});
+    };
+    EXPECT_GE(plan.clusters, 1u);
+    EXPECT_GE(plan.schedulers, 1u);
+    EXPECT_LE(plan.schedulers, plan.clusters);
+    EXPECT_LE(ctas(plan.clusters), resident);
+    EXPECT_GT(ctas(plan.clusters + 1), resident);
+  }
+}
+
+TEST(UnitPlacement, TooFewAreSaid) {
+  for (std::uint32_t resident = 0; resident < 5; ++resident)
+    EXPECT_EQ(plan_units(resident).clusters, 0u) << resident;
+}
+
+TEST(UnitPlacement, SchedulersHaveAWarpEach) {
+  EXPECT_EQ(scheduler_ctas(1), 1u);
+  EXPECT_EQ(scheduler_ctas(kSchedulersPerCta), 1u);
+  EXPECT_EQ(scheduler_ctas(kSchedulersPerCta + 1), 2u);
+}
+
+}  // namespace
+}  // namespace tidemark
