@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every test of the page: types, layout, the committed bundle, unit tests, and the browser.
-// Usage: node test/all.mjs [--tally FILE] [--tidemark EXECUTABLE]
+// Usage: node test/all.mjs [--tally FILE] [--build FOLDER]
+// FOLDER: of the release build, whose programs make the runs.
 // `./dev test` counts the lines of FILE; see tally.mjs.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { browserTests } from './browser.mjs';
 import { here } from './bundle.mjs';
 import { smallSpeedTest } from './speed.mjs';
 import { Tally } from './tally.mjs';
+import { truthTests } from './truth.mjs';
 
 const viewer = join(here, '..');
 const { values } = parseArgs({
-  options: { tally: { type: 'string' }, tidemark: { type: 'string' } },
+  options: { tally: { type: 'string' }, build: { type: 'string' } },
 });
 const tally = new Tally(values.tally);
 
@@ -75,6 +77,10 @@ await timed('types, layout, bundle', () => {
   tally.add('Source.MakesTheBundleThatIsCommitted', bundleIsCommitted());
 });
 await timed('units', unitTests);
-await timed('browser', () => browserTests(tally, { tidemark: values.tidemark }));
-if (values.tidemark) await timed('many spans', () => smallSpeedTest(tally, values.tidemark));
+const build = values.build ? resolve(values.build) : '';
+if (build) {
+  await timed('truth', () => truthTests(tally, join(build, 'tests/page/tidemark_page_runs'), 200));
+}
+await timed('browser', () => browserTests(tally, { build }));
+if (build) await timed('many spans', () => smallSpeedTest(tally, join(build, 'tidemark')));
 process.exit(tally.end());

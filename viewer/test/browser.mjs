@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page in Debian's Chromium, used as people use it.
-// Usage: node test/browser.mjs [--only PATTERN] [--tidemark EXECUTABLE]
-// Real runs are made with the executable; without it, only made-up ones are looked at.
+// Usage: node test/browser.mjs [--only PATTERN] [--build FOLDER]
+// FOLDER: of the release build, whose programs make real runs; without it, only made-up ones are
+// looked at.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -14,10 +15,10 @@ import { Runs } from './browser/runs.mjs';
 import { tours } from './browser/tour.mjs';
 import { Tally } from './tally.mjs';
 
-export async function browserTests(tally, { only = /./, tidemark = '' } = {}) {
+export async function browserTests(tally, { only = /./, build = '' } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-page-'));
   const browser = await Browser.launch(tally, folder, only);
-  const runs = tidemark ? new Runs(tidemark, folder) : null;
+  const runs = build ? new Runs(build, folder) : null;
   try {
     await madeUpRuns(browser, folder);
     if (runs) {
@@ -34,12 +35,12 @@ export async function browserTests(tally, { only = /./, tidemark = '' } = {}) {
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
   const { values } = parseArgs({
-    options: { only: { type: 'string' }, tidemark: { type: 'string' } },
+    options: { only: { type: 'string' }, build: { type: 'string' } },
   });
   const tally = new Tally();
   await browserTests(tally, {
     only: new RegExp(values.only ?? '.'),
-    tidemark: values.tidemark && resolve(values.tidemark),
+    build: values.build && resolve(values.build),
   });
   process.exit(tally.end());
 }

@@ -108,7 +108,9 @@ export class TileStore {
   private leafDecoder(track: Track, tile: number): (bytes: Uint8Array) => Blob {
     const name = `t/${track.id}/0/${tile}`;
     return (bytes) =>
-      track.values === 'spans' ? decodeSpans(name, bytes) : decodeSamples(name, bytes);
+      track.values === 'spans'
+        ? decodeSpans(name, bytes, track.kind === 'marks')
+        : decodeSamples(name, bytes);
   }
 
   // What is there, only if it is: nothing is asked for.

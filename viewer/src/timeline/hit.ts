@@ -3,7 +3,7 @@
 import { taskOf, type Spans } from '../codec/blobs';
 import { bucketWidth, nameOf, type Track } from '../codec/index_file';
 import type { Run } from '../app/run';
-import { count, duration, percent, quantity, taskText } from '../ui/units';
+import { count, duration, percent, quantity, short, taskText } from '../ui/units';
 import { momentText, type Clock } from './axis';
 import { levelFor, leavesIn } from './levels';
 import { pixelRange, type PixelRow } from './pixel_row';
@@ -177,8 +177,7 @@ function markLines(run: Run, track: Track, row: PixelRow, x: number): string[] {
   const name = nameOf(run.index, row.name[at]);
   const found = row.owner[at] >= 0 ? spanAt(run.tiles, track, row.owner[at]) : null;
   if (!found) return [`mark ${name}`];
-  const value = found.spans.aux[found.at];
-  return [`mark ${name}: ${value % 2 === 0 ? value / 2 : -(value + 1) / 2}`];
+  return [`mark ${name}: ${short(found.spans.aux[found.at])}`];
 }
 
 function areaLine(track: Track, least: number, most: number): string {

@@ -8,8 +8,10 @@ import { pathToFileURL } from 'node:url';
 import { kPatienceMs } from './chromium.mjs';
 
 export class Runs {
-  constructor(tidemark, folder) {
-    this.tidemark = tidemark;
+  // `build`: of the release build.
+  constructor(build, folder) {
+    this.build = build;
+    this.tidemark = join(build, 'tidemark');
     this.folder = folder;
     this.made = new Map();
     this.children = new Set();
