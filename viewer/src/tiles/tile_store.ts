@@ -38,6 +38,8 @@ const kCacheBytes = 96 << 20;
 const kAtOnce = 8;
 // Decoding stops for a frame after so long.
 const kSliceMs = 6;
+// While tiles come, whoever shows them hears of it so often.
+const kTellMs = 50;
 
 export class TileStore {
   arrived: () => void = () => undefined;
@@ -48,6 +50,7 @@ export class TileStore {
   private held = 0;
   private epoch = 0;
   private sliceBegan = 0;
+  private told = 0;
 
   constructor(
     readonly source: TileSource,
@@ -187,6 +190,14 @@ export class TileStore {
     this.keep(wanted.name, blob, epoch !== this.epoch);
     for (const done of wanted.done) done(blob);
     this.start();
+    this.tell();
+  }
+
+  // While more is on its way a frame for each tile would cost more than the tiles do.
+  private tell(): void {
+    const now = performance.now();
+    if (this.missing > 0 && now - this.told < kTellMs) return;
+    this.told = now;
     this.arrived();
   }
 
