@@ -7,5 +7,6 @@ namespace tidemark {
 
 void register_synthetic_producer_cuda() {}
 void register_task_kernels() {}
+void register_fault_task_kernels() {}
 
 }  // namespace tidemark

@@ -17,6 +17,7 @@ void register_workloads() {
   register_refused_submits();
   register_synthetic_producer();
   register_task_kernels();
+  register_fault_task_kernels();
 }
 
 }  // namespace tidemark

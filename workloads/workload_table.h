@@ -23,5 +23,6 @@ void register_synthetic_producer();
 
 // Their kernels for GPUs; nothing in a build without CUDA.
 void register_task_kernels();
+void register_fault_task_kernels();
 
 }  // namespace tidemark

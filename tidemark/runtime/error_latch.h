@@ -32,8 +32,8 @@ class ErrorLatch {
   TM_DEVICE ErrorLatch(RuntimeControl* control, RuntimeStatus* status)
       : control_(control), status_(status) {}
 
-  // pairs with [error latched]
-  TM_DEVICE bool set() const { return control_->error.load_acquire() != ErrorCode::kNone; }
+  // Nothing is read because of it: whoever sees it ends.
+  TM_DEVICE bool set() const { return control_->error.load_relaxed() != ErrorCode::kNone; }
   TM_DEVICE ErrorCode code() const {
     return control_->error.load_acquire();  // pairs with [error latched]
   }

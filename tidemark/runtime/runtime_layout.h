@@ -60,6 +60,7 @@ struct RuntimeLayout {
   std::uint64_t peers_offset = 0;  // what each scheduler saw of each, for its watchdog
   std::uint64_t ready_offset = 0;
   std::uint64_t ready_cells = 0;
+  std::uint32_t ready_bits = 0;   // 2^bits cells
   std::uint64_t ready_bytes = 0;  // of one queue
   std::uint64_t buckets_offset = 0;
   std::uint64_t map_offset = 0;
@@ -92,6 +93,7 @@ TM_DEVICE constexpr RuntimeLayout lay_out(const RuntimeConfig& config) {
   for (const RingSizes& ring : config.rings) slots += ring.task_window;
   layout.ready_cells = 1;
   while (layout.ready_cells < slots) layout.ready_cells *= 2;
+  layout.ready_bits = ReadyQueue::bits_of(layout.ready_cells);
   layout.ready_bytes =
       round_up(sizeof(ReadyQueueWords) + layout.ready_cells * sizeof(ReadyCell), 4096);
   layout.ready_offset = take(layout.ready_bytes * kTaskShapeCount);

@@ -67,7 +67,7 @@ class RuntimeMemory {
     const std::uint64_t offset =
         layout_->ready_offset + static_cast<std::uint64_t>(shape) * layout_->ready_bytes;
     return {at<ReadyQueueWords>(offset), at<ReadyCell>(offset + sizeof(ReadyQueueWords)),
-            layout_->ready_cells};
+            layout_->ready_cells, layout_->ready_bits};
   }
   TM_DEVICE TensorMap tensor_map() const {
     return {at<MapBucket>(layout_->buckets_offset), at<MapEntry>(layout_->map_offset),

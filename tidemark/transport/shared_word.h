@@ -127,6 +127,16 @@ class SharedQuantum {
     SharedRef<std::uint64_t>(words_[1]).store(high, kRelease);  // [quantum stamped]
 #endif
   }
+  // The same for what is looked at while its writer may never come to an end: it is stored here and
+  // now, whatever the compiler sees behind it.
+  TM_DEVICE TM_INLINE void store_now(std::uint64_t low, std::uint64_t high) {
+#if defined(__CUDA_ARCH__)
+    asm volatile("st.relaxed.sys.v2.u64 [%0], {%1, %2};" ::"l"(words_), "l"(low), "l"(high)
+                 : "memory");
+#else
+    store(low, high);
+#endif
+  }
 
  private:
   alignas(16) std::uint64_t words_[2];

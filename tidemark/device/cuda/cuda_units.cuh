@@ -113,8 +113,14 @@ __global__ void __launch_bounds__(kUnitThreads, 1)
                    const __grid_constant__ RegionView region) {
   using namespace cuda_units_detail;
   __shared__ alignas(128) unsigned char place[kPlaceBytes<Program>];
-  const RuntimeMemory memory(base, layout);
-  const RuntimeConfig& config = layout.config;
+  // Parameters are in constant memory, which is reached like global memory through a pointer.
+  __shared__ alignas(16) unsigned char own_layout[sizeof(RuntimeLayout)];
+  for (std::uint32_t i = threadIdx.x; i < sizeof(RuntimeLayout) / 8; i += kUnitThreads)
+    reinterpret_cast<std::uint64_t*>(own_layout)[i] =
+        reinterpret_cast<const std::uint64_t*>(&layout)[i];
+  __syncthreads();
+  const RuntimeMemory memory(base, *reinterpret_cast<const RuntimeLayout*>(own_layout));
+  const RuntimeConfig& config = memory.config();
   const UnitCounts units = config.units();
   const RegionView* recorded = config.streams.any() ? &region : nullptr;
   const std::uint32_t first_core = 1 + scheduler_ctas(units.schedulers);
@@ -146,6 +152,11 @@ void register_cuda_units() {
   static TaskKernel kernel;
   kernel = {reinterpret_cast<const void*>(&run_cuda_units<W>), shared_bytes};
   register_task_kernel(W::kName, &kernel);
+}
+
+template <class... Workloads>
+void register_all_cuda_units() {
+  (register_cuda_units<Workloads>(), ...);
 }
 
 }  // namespace tidemark

@@ -17,8 +17,7 @@ template <UnitEnv Env, GraphWatch Watch>
 class TaskSubmitter {
  public:
   TM_DEVICE bool failed() const {
-    // pairs with [error latched]
-    return memory_.control().error.load_acquire() != ErrorCode::kNone;
+    return memory_.control().error.load_relaxed() != ErrorCode::kNone;
   }
 
   // For Scope. False: refused, or the run is ending.

@@ -34,7 +34,7 @@ TM_DEVICE void make_ready(const RuntimeMemory& memory, SlotRef ref, TaskSlot& sl
     slot.behind[1].store_relaxed(memory.ready(TaskShape::kAiv).pushed());
   }
   memory.ready(slot.shape).template push<Env>(ready_task(ref, slot), [&] {
-    return memory.control().error.load_acquire() != ErrorCode::kNone;  // pairs with [error latched]
+    return memory.control().error.load_relaxed() != ErrorCode::kNone;
   });
   memory.scheduler_bell(teller).template ring<Env>();
 }

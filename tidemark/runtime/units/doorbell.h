@@ -13,7 +13,9 @@
 
 namespace tidemark {
 
-inline constexpr std::uint32_t kRoundsBeforeSleep = 64;  // of Env::take_turn
+// Rounds of Env::take_turn before a unit sleeps.
+template <class Env>
+inline constexpr std::uint32_t kRoundsAwake = kSleeps<Env> ? 64 : ~0u;
 
 struct alignas(64) Doorbell {
   DeviceWord<std::uint32_t> asleep;
@@ -40,7 +42,7 @@ struct alignas(64) Doorbell {
   // One turn of a waiting loop: pauses in early rounds, then sleeps unless has_work() says so.
   template <UnitEnv Env, class HasWork>
   TM_DEVICE void wait(std::uint32_t round, const HasWork& has_work) {
-    if (!kSleeps<Env> || round < kRoundsBeforeSleep) return Env::take_turn(round);
+    if (round < kRoundsAwake<Env>) return Env::take_turn(round);
     const std::uint32_t heard = bell.load_acquire();  // pairs with [bell rung]
     asleep.store_relaxed(1);
     order_store_before_look_of<Env>();  // or it sees the work, or the ringer sees it asleep

@@ -14,7 +14,7 @@
 namespace tidemark {
 namespace {
 
-// Round after kRoundsBeforeSleep: no pause, every wait is a sleep.
+// Round after kRoundsAwake: no pause, every wait is a sleep.
 constexpr std::uint32_t kSleepRound = 1'000'000;
 
 TEST(Doorbell, TwoThreadsWakeEachOtherInTurn) {

@@ -45,7 +45,16 @@ struct ReadyHead {
 class ReadyQueue {
  public:
   TM_DEVICE ReadyQueue(ReadyQueueWords* words, ReadyCell* cells, std::uint64_t cell_count)
-      : words_(words), cells_(cells), mask_(cell_count - 1) {}
+      : ReadyQueue(words, cells, cell_count, bits_of(cell_count)) {}
+  // bits: bits_of(cell_count).
+  TM_DEVICE ReadyQueue(ReadyQueueWords* words, ReadyCell* cells, std::uint64_t cell_count,
+                       std::uint32_t bits)
+      : words_(words), cells_(cells), mask_(cell_count - 1), bits_(bits) {}
+  TM_DEVICE static constexpr std::uint32_t bits_of(std::uint64_t cell_count) {
+    std::uint32_t bits = 0;
+    while (std::uint64_t{1} << bits < cell_count) ++bits;
+    return bits;
+  }
 
   // Once `stopped` says that the run is ending, it may return without the task in the queue.
   template <DeviceEnv Env, class Stopped>
@@ -72,9 +81,10 @@ class ReadyQueue {
   TM_DEVICE bool peek(ReadyHead& head) const {
     for (std::uint64_t position = words_->taken.load_relaxed();;) {
       const ReadyCell& cell = cells_[position & mask_];
-      // pairs with [task ready] and [block taken]
-      const std::uint64_t turn = cell.turn.load_acquire();
-      if (static_cast<std::uint32_t>(turn) == turn_of(position) + 1) {
+      if (static_cast<std::uint32_t>(cell.turn.load_relaxed()) == turn_of(position) + 1) {
+        // pairs with [task ready] and [block taken]
+        const std::uint64_t turn = cell.turn.load_acquire();
+        if (static_cast<std::uint32_t>(turn) != turn_of(position) + 1) continue;
         // If it is not the first one any more, these are of another one, and a take fails.
         head = {.position = position, .ready = ready_in(cell, turn)};
         return true;
@@ -167,12 +177,13 @@ class ReadyQueue {
   }
 
   TM_DEVICE std::uint32_t turn_of(std::uint64_t position) const {
-    return static_cast<std::uint32_t>(position / (mask_ + 1) * 2);
+    return static_cast<std::uint32_t>((position >> bits_) * 2);
   }
 
   ReadyQueueWords* words_;
   ReadyCell* cells_;
   std::uint64_t mask_;
+  std::uint32_t bits_;
 };
 
 }  // namespace tidemark

@@ -49,8 +49,7 @@ class Scheduler {
       line_.loops(++loop_);
       for (std::uint32_t i = 0; must_stall() && !stopped(); ++i) Env::pause(i);
       const bool worked = !leaves_all_to_first() && work();
-      const bool may_sleep = kSleeps<Env> && round >= kRoundsBeforeSleep;
-      const bool looks_around = ++looks % kLooksPerStop == 0 || may_sleep;
+      const bool looks_around = ++looks % kLooksPerStop == 0 || round >= kRoundsAwake<Env>;
       if (!worked || looks_around) {
         if (stopped()) latch_.latch({.code = ErrorCode::kAborted});
         if (latch_.set() || watchdog_.look()) break;
@@ -115,7 +114,8 @@ class Scheduler {
   TM_DEVICE bool all_done() const {
     const RuntimeControl& control = memory_.control();
     // pairs with [graph built] and [completed counted]
-    return control.orchestration_done.load_acquire() != 0 &&
+    return control.orchestration_done.load_relaxed() != 0 &&
+           control.orchestration_done.load_acquire() != 0 &&
            control.completed.load_acquire() == control.submitted.load_acquire();
   }
   TM_DEVICE bool has_work() const {
@@ -136,8 +136,8 @@ class Scheduler {
     bool seen = false;
     for (std::uint32_t core = cores_.first(); core < cores_.last(); ++core) {
       Mailbox& mailbox = memory_.mailbox(core);
+      if (mailbox.handled == mailbox.finished.load_relaxed()) continue;
       const std::uint64_t finished = mailbox.finished.load_acquire();  // pairs with [finished]
-      if (mailbox.handled == finished) continue;
       const std::uint64_t finish_ticks = finishes_.enabled() ? Env::ordered_ticks() : 0;
       for (; mailbox.handled < finished; seen = true) {
         const DispatchCell& cell = memory_.dispatch(core, mailbox.handled);

@@ -28,7 +28,7 @@ class UnitLine {
     // Whoever sees the state sees what was stored before it; on a GPU only since when: a fence
     // would cost every task half a microsecond.
     reinterpret_cast<SharedQuantum*>(&line_->since_ticks)
-        ->store(now_ticks, std::uint64_t{kernel_} << 32 | static_cast<std::uint32_t>(state));
+        ->store_now(now_ticks, std::uint64_t{kernel_} << 32 | static_cast<std::uint32_t>(state));
   }
   TM_DEVICE void leave(std::uint64_t now_ticks) {
     line_->left_since_ticks.store_relaxed(since_ticks_);

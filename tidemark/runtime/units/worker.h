@@ -48,9 +48,10 @@ class Worker {
   // Waits for a kernel to run. False: there will be no more. After an error what is dispatched is
   // left undone.
   TM_DEVICE bool next(KernelCall& call) {
-    // pairs with [error latched]
-    for (std::uint32_t round = 0; memory_.control().error.load_acquire() == ErrorCode::kNone;) {
-      if (mailbox_.dispatched.load_acquire() == token_) {      // pairs with [dispatched]
+    for (std::uint32_t round = 0; !latch_.set();) {
+      // An acquire in every round would be dear on a GPU; pairs with [dispatched].
+      if (mailbox_.dispatched.load_relaxed() == token_ ||
+          mailbox_.dispatched.load_acquire() == token_) {
         if (mailbox_.leave.load_acquire() != 0) return false;  // pairs with [sent home]
         mailbox_.doorbell.template wait<Env>(round++, [&] {
           // pairs with [dispatched] and [sent home]
@@ -134,10 +135,7 @@ class Worker {
   TM_DEVICE bool await_others(const TaskSlot& slot, const Dispatch& dispatch) {
     // pairs with [block placed]
     const auto all_placed = [&] { return slot.placed.load_acquire() == slot.block_count; };
-    const auto failed = [&] {
-      // pairs with [error latched]
-      return memory_.control().error.load_acquire() != ErrorCode::kNone;
-    };
+    const auto failed = [&] { return latch_.set(); };
     if (all_placed()) return true;
     line_.take(slot.id.value, dispatch.kernel, dispatch.block, UnitState::kWaiting,
                Env::now_ticks());
