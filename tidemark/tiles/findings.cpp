@@ -257,13 +257,15 @@ class FindingList {
                      "tasks are short for what a dispatch costs: give each more work"},
                     {path.execution_ns, "execution", execution_advice()}};
     std::ranges::stable_sort(parts, std::ranges::greater{}, &Part::ns);
-    std::string text = fmt::format("Critical path of {}: ", duration(path.length_ns));
+    const bool complete = facts_.path->complete;
+    std::string text = fmt::format("Critical path of {}{}: ", duration(path.length_ns),
+                                   complete ? "" : ", in a graph that was not recorded whole");
     for (const Part& part : parts)
       text += fmt::format("{}{} {}", &part == parts ? "" : ", ", percent(part.ns / path.length_ns),
                           part.name);
     text += "; " + parts[0].advice;
     const bool bad = parts[0].ns != path.execution_ns && parts[0].ns > path.length_ns * kDominates;
-    add(bad ? Severity::kWarn : Severity::kNote, text, facts_.path->link);
+    add(bad && complete ? Severity::kWarn : Severity::kNote, text, facts_.path->link);
   }
   std::string orchestrator_advice() const {
     if (facts_.limit && facts_.limit->is_nearly_full())

@@ -23,6 +23,17 @@ TEST(Findings, OfAKilledRunBeginWithTheKill) {
   EXPECT_TRUE(find_findings(facts).at(0).text.starts_with("3 records"));
 }
 
+TEST(Findings, SayThatThePathIsOfAGraphWithHoles) {
+  RunFacts facts = with_status(RunStatus::kOk);
+  facts.path = PathFact{.path = {.steps = {}, .length_ns = 4e6, .orchestrator_ns = 4e6}};
+  EXPECT_TRUE(find_findings(facts).at(0).text.starts_with("Critical path of 4.00 ms: 100 %"));
+  EXPECT_EQ(find_findings(facts).at(0).severity, Severity::kWarn);
+  facts.path->complete = false;
+  EXPECT_TRUE(find_findings(facts).at(0).text.starts_with(
+      "Critical path of 4.00 ms, in a graph that was not recorded whole: 100 %"));
+  EXPECT_EQ(find_findings(facts).at(0).severity, Severity::kNote);
+}
+
 TEST(Findings, WriteTimesWithThreeDigits) {
   RunFacts facts = with_status(RunStatus::kOk);
   const auto longest = [&](double ns) {

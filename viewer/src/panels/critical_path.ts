@@ -82,7 +82,15 @@ export function criticalPath(
   const words =
     `${count(rows.length + left)} tasks, ${duration(shape.number(path.length_ns))}` +
     (left > 0 ? `; the ${count(rows.length)} longest are listed` : '');
-  return section('Critical path', h('p', { class: 'quiet' }, words), blameBar(path), table.root);
+  return section(
+    'Critical path',
+    path.complete === false
+      ? h('p', { class: 'bad' }, 'The graph was not recorded whole: the true path may be another.')
+      : null,
+    h('p', { class: 'quiet' }, words),
+    blameBar(path),
+    table.root,
+  );
 }
 
 function openStep(app: AppView, row: Json): void {

@@ -6,9 +6,9 @@ import { svg } from '../ui/dom';
 import { count, duration, taskText } from '../ui/units';
 import type { Neighbourhood, Node } from './graph_layers';
 
-const kWide = 128;
+const kWide = 144;
 const kTall = 40;
-const kApartX = 146;
+const kApartX = 164;
 const kApartY = 86;
 
 type Side = 'before' | 'after';
@@ -118,7 +118,7 @@ function nodeOf(app: AppView, node: Node, centre: string, expand: Expand): SVGEl
       fitting(
         task ? [task.kernel, time].filter((word) => word).join(' · ') : 'not recorded',
         kWide - 16,
-        6,
+        5.8,
       ),
     ),
     svg(

@@ -102,6 +102,9 @@ export class OverviewPanel implements Panel {
     if (panel === 'timeline' && typeof way.task !== 'string' && shape.maybe(way.time) === null) {
       return null;
     }
+    const { index } = this.app.run;
+    if ((panel === 'scopes' || panel === 'graph') && !index.documents.has(panel)) return null;
+    if (panel === 'tensors' && index.tensors === 0) return null;
     return () => {
       const change: Partial<State> = {};
       const time = shape.maybe(way.time);

@@ -27,6 +27,7 @@ export class Minimap {
   private units = 1;
   private complete = false;
   private made = 0;
+  private end = 0; // of what it shows
   // What does not change while the view moves, drawn once.
   private readonly base = document.createElement('canvas');
   private baseOf: unknown[] = [];
@@ -45,6 +46,7 @@ export class Minimap {
     context: CanvasRenderingContext2D,
     run: Run,
     view: View,
+    whole: View,
     theme: Theme,
     width: number,
     height: number,
@@ -53,7 +55,7 @@ export class Minimap {
   ): void {
     const left = measures.gutter;
     const columns = Math.max(1, Math.floor(width - left));
-    this.gather(run, columns);
+    this.gather(run, whole, columns);
     const of = [this.busy, theme, width, height, scale, measures.gutter];
     if (of.some((one, i) => one !== this.baseOf[i])) {
       this.baseOf = of;
@@ -62,7 +64,6 @@ export class Minimap {
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.drawImage(this.base, 0, 0);
     context.setTransform(scale, 0, 0, scale, 0, 0);
-    const whole = { begin: 0, end: run.index.end };
     const x0 = left + Math.max(0, xOf(whole, columns, view.begin));
     const x1 = left + Math.min(columns, xOf(whole, columns, view.end));
     context.fillStyle = hex(theme.page);
@@ -112,8 +113,8 @@ export class Minimap {
   }
 
   // The busy shares of all cores, added up; again while tiles are still coming.
-  private gather(run: Run, columns: number): void {
-    const fits = this.busy?.length === columns;
+  private gather(run: Run, whole: View, columns: number): void {
+    const fits = this.busy?.length === columns && this.end === whole.end;
     if (fits && this.complete) return;
     if (fits && performance.now() - this.made < kAgainMs) return;
     const tracks = run.index.tracks;
@@ -128,7 +129,7 @@ export class Minimap {
         : `busy ${kind ?? 'unit'}s`;
     const busy = new Float64Array(columns);
     const lost = new Uint8Array(columns);
-    const whole = { begin: 0, end: run.index.end };
+    this.end = whole.end;
     let complete = true;
     for (const track of [...counted, ...losses.slice(0, kMostTracks)]) {
       this.filler.beginFrame();

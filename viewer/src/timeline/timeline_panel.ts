@@ -186,6 +186,7 @@ export class TimelinePanel implements Panel {
       map,
       this.app.run,
       this.view,
+      this.bounds,
       this.app.theme,
       input.width,
       kMapHeight,
