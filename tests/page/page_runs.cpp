@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs for the tests of the page (viewer/test), written by hand:
-//   random FIRST LAST FOLDER   FOLDER/SEED/tiles, and in FOLDER/SEED/naive.json what each track has to
+//   random FIRST LAST FOLDER   FOLDER/SEED/tiles, and in FOLDER/SEED/naive.json what each track has
+//   to
 //                              show, straight from the records
 //   kernels COUNT FOLDER       a run of so many kernels
+//   poison FOLDER              markup, quotes and control characters behind every text of that run
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +14,7 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
+#include "tests/poisoned_run.h"
 #include "tidemark/session/testing/sample_run.h"
 #include "tidemark/tiles/folder_sink.h"
 #include "tidemark/tiles/testing/naive_tracks.h"
@@ -143,6 +146,10 @@ void make_kernels(std::uint64_t count, const std::string& folder) {
   TM_CHECK(write_run_report(folder, report));
 }
 
+constexpr std::string_view kHarm =
+    "<img src=x onerror=alert(1)>\"'`&amp;\x1b[31m\t\r\n\u202e{{data}}</script>"
+    "<script>alert(2)</script><!--";
+
 std::uint64_t number(const std::string& text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -163,7 +170,11 @@ int make(const std::vector<std::string>& words) {
     make_kernels(number(words[1]), words[2]);
     return 0;
   }
-  std::cerr << "usage: page_runs random FIRST LAST FOLDER | kernels COUNT FOLDER\n";
+  if (words.size() == 2 && words[0] == "poison") {
+    poison_run(words[1], kHarm, {"run_id", "status", "stream", "policy", "state"});
+    return 0;
+  }
+  std::cerr << "usage: page_runs random FIRST LAST FOLDER | kernels COUNT FOLDER | poison FOLDER\n";
   return 2;
 }
 

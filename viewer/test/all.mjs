@@ -3,7 +3,7 @@
 // Usage: node test/all.mjs [--tally FILE] [--build FOLDER]
 // FOLDER: of the release build, whose programs make the runs.
 // `./dev test` counts the lines of FILE; see tally.mjs.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -12,7 +12,6 @@ import { browserTests } from './browser.mjs';
 import { here } from './bundle.mjs';
 import { smallSpeedTest } from './speed.mjs';
 import { Tally } from './tally.mjs';
-import { truthTests } from './truth.mjs';
 
 const viewer = join(here, '..');
 const { values } = parseArgs({
@@ -20,20 +19,21 @@ const { values } = parseArgs({
 });
 const tally = new Tally(values.tally);
 
-// What it says, where its exit status is not 0; an empty text is a failure too.
-function node(...words) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, words, {
-    cwd: viewer,
-    encoding: 'utf8',
-    maxBuffer: 64 << 20,
-  });
-  return { failure: status === 0 ? null : `${stdout}${stderr}` || `exit status ${status}`, stdout };
+// What it says, where its exit status is not 0.
+async function node(...words) {
+  const child = spawn(process.execPath, words, { cwd: viewer, stdio: ['ignore', 'pipe', 'pipe'] });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (some) => (text += some));
+  const status = await new Promise((done) =>
+    child.on('close', (code, signal) => done(code ?? signal)),
+  );
+  return { failure: status === 0 ? null : text || `ended with ${status}`, text };
 }
 
-function bundleIsCommitted() {
+async function bundleIsCommitted() {
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-bundle-'));
   try {
-    const { failure } = node('build.mjs', folder);
+    const { failure } = await node('build.mjs', folder);
     if (failure) return failure;
     const dist = join(viewer, 'dist');
     const names = [...new Set([...readdirSync(folder), ...readdirSync(dist)])];
@@ -51,17 +51,20 @@ function bundleIsCommitted() {
   }
 }
 
-function unitTests() {
-  const { failure, stdout } = node('test/run.mjs');
-  const before = { passed: tally.passed, failed: tally.failed };
-  for (const part of stdout.split(/^(?=ok |not ok )/m)) {
+// A program that says "ok NAME" or "not ok NAME", and then why, of each of its tests.
+async function program(name, ...words) {
+  const { failure, text } = await node(...words);
+  let tests = 0;
+  let failed = 0;
+  for (const part of text.split(/^(?=ok |not ok )/m)) {
     const [line, ...rest] = part.split('\n');
-    const [, not, name] = /^(not )?ok (.*)$/.exec(line) ?? [];
-    if (name) tally.add(name, not ? rest.join('\n') || 'no reason was given' : null);
+    const [, not, test] = /^(not )?ok (.*)$/.exec(line) ?? [];
+    if (!test) continue;
+    tests++;
+    if (not) failed++;
+    tally.add(test, not ? rest.join('\n') || 'no reason was given' : null);
   }
-  if (tally.passed === before.passed || (failure && tally.failed === before.failed)) {
-    tally.add('Units.AreRun', failure ?? 'no test was run');
-  }
+  if (tests === 0 || (failure && failed === 0)) tally.add(name, failure ?? 'no test was run');
 }
 
 const timed = async (words, work) => {
@@ -70,17 +73,25 @@ const timed = async (words, work) => {
   console.log(`-- ${words}: ${((Date.now() - began) / 1000).toFixed(1)} s`);
 };
 
-await timed('types, layout, bundle', () => {
-  tally.add('Source.HasTheRightTypes', node('node_modules/typescript/bin/tsc', '--noEmit').failure);
+async function source() {
+  const tsc = await node('node_modules/typescript/bin/tsc', '--noEmit');
+  tally.add('Source.HasTheRightTypes', tsc.failure);
   const prettier = 'node_modules/prettier/bin/prettier.cjs';
-  tally.add('Source.IsLaidOut', node(prettier, '--check', '--log-level', 'warn', '.').failure);
-  tally.add('Source.MakesTheBundleThatIsCommitted', bundleIsCommitted());
-});
-await timed('units', unitTests);
-const build = values.build ? resolve(values.build) : '';
-if (build) {
-  await timed('truth', () => truthTests(tally, join(build, 'tests/page/tidemark_page_runs'), 200));
+  const layout = await node(prettier, '--check', '--log-level', 'warn', '.');
+  tally.add('Source.IsLaidOut', layout.failure);
+  tally.add('Source.MakesTheBundleThatIsCommitted', await bundleIsCommitted());
 }
-await timed('browser', () => browserTests(tally, { build }));
+
+const build = values.build ? resolve(values.build) : '';
+async function beside() {
+  await timed('types, layout, bundle', source);
+  await timed('units', () => program('Units.AreRun', 'test/run.mjs'));
+  if (!build) return;
+  const pageRuns = join(build, 'tests/page/tidemark_page_runs');
+  await timed('truth', () => program('Truth.IsTold', 'test/truth.mjs', pageRuns, '200'));
+}
+
+// One processor is enough for either.
+await Promise.all([beside(), timed('browser', () => browserTests(tally, { build }))]);
 if (build) await timed('many spans', () => smallSpeedTest(tally, join(build, 'tidemark')));
 process.exit(tally.end());

@@ -11,6 +11,7 @@ import { Browser } from './browser/chromium.mjs';
 import { clicks } from './browser/clicks.mjs';
 import { live } from './browser/live.mjs';
 import { madeUpRuns } from './browser/made_up.mjs';
+import { oddRuns } from './browser/odd.mjs';
 import { Runs } from './browser/runs.mjs';
 import { tours } from './browser/tour.mjs';
 import { Tally } from './tally.mjs';
@@ -25,6 +26,7 @@ export async function browserTests(tally, { only = /./, build = '' } = {}) {
       await clicks(browser, runs);
       await tours(browser, runs);
       await live(browser, runs);
+      await oddRuns(browser, runs);
     }
   } finally {
     await browser.close();

@@ -95,7 +95,7 @@ test('Generations.WhatIsAskedForMeanwhileIsTakenForWhatItIs', async () => {
 });
 
 // A wide view of few spans is drawn from leaves. While they are on their way, coarser buckets stand
-// in: only of levels that fit its pixels, or there would be millions to look for.
+// in: only tiles that the directory has, of levels that fit its pixels; there would be millions else.
 test('Generations.WhatStandsInForLeavesIsFoundAtOnce', async () => {
   const kLong = 2 ** 44;
   const blobs: Blobs = new Map();
@@ -118,5 +118,5 @@ test('Generations.WhatStandsInForLeavesIsFoundAtOnce', async () => {
   filler.beginFrame();
   const result = filler.fill(store, index.tracks[0], { begin: 0, end: kLong }, 1000);
   assert.equal(result.complete, false);
-  assert.ok(looked > 0 && looked < 100, `${looked} tiles were looked for`);
+  assert.ok(looked < 100, `${looked} tiles were looked for`);
 });

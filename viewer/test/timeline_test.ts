@@ -180,6 +180,30 @@ test('Leaves.AreThoseThatReachIntoTheRange', () => {
   assert.deepEqual(leavesIn(directory, 0, 9e9, 1), [0, 1]);
 });
 
+// Buckets of one tick in a run of days: what there is to look through are the tiles, not the days.
+test('Plan.OfALongRunWithFewTilesIsShort', () => {
+  const leaves = Array.from({ length: 20 }, (_, i) => ({
+    first: i * 4e11,
+    end: i * 4e11 + 9,
+    count: 4096,
+  }));
+  const directory = decodeDirectory('d', encodeDirectory(leaves, [[5, 6, 390625000]]), 1);
+  const plan = planTiles(directory, { shift: 0, levelCount: 1 }, { begin: 0, end: 8e12 }, 1000);
+  const pieces = plan.pieces.map(({ begin, end, tile }) => [begin, end, tile]);
+  assert.deepEqual(pieces, [
+    [0, 5120, -1],
+    [5120, 6144, 5],
+    [6144, 7168, 6],
+    [7168, 4e11, -1],
+    [4e11, 4e11 + 1024, 390625000],
+    [4e11 + 1024, 8e12, -1],
+  ]);
+  assert.deepEqual(
+    plan.pieces.map(({ leaves: own }) => own.length),
+    [1, 0, 0, 0, 0, 18],
+  );
+});
+
 test('Plan.AsksForFewTilesAtEveryZoom', async () => {
   const { store, end } = await storeOf(randomSpans(3, 60000, 4000));
   const track = store.index.tracks[0];

@@ -3,6 +3,7 @@
 
 const kStreams = '--enable-l2-swimlane --enable-dep-gen --enable-scope-stats';
 const kDump = '--dump-tensor --enable-l2-swimlane --enable-dep-gen';
+export const kEverything = `${kStreams} --dump-tensor`;
 
 export const paged = (runs) => async () => {
   await pagedRun(runs);
