@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast the page is. Usage:
-//   node test/speed.mjs FILE-OR-ADDRESS            one page: how it opens, and how its frames go
+//   node test/speed.mjs FILE-OR-ADDRESS [--profile]   one page: how it opens, how its frames go, and
+//                                                  with --profile in which functions
 //   node test/speed.mjs --campaign TIDEMARK [--small] [--huge]
 // The campaign records runs of the sizes that the page is made for, prints a table of figures and
 // bounds, and fails if one is missed. --small: a few spans, and no bound of time counts. --huge: 100
@@ -14,13 +15,22 @@ import { Browser } from './browser/chromium.mjs';
 import { Runs } from './browser/runs.mjs';
 import { Campaign, kFull, kHuge, kSmall } from './speed/campaign.mjs';
 import { firstPicture, framesWhileMoving, kSize } from './speed/pictures.mjs';
+import { profiled } from './speed/profile.mjs';
 
-async function onePage(browser, page) {
+async function onePage(browser, page, withProfile) {
   const address = /^https?:/.test(page) ? page : pathToFileURL(resolve(page)).href;
   const tab = await browser.newPage({ viewport: kSize });
-  const first = await firstPicture(tab, address);
+  const measured = async (work) => {
+    if (!withProfile) return work();
+    const { result, functions } = await profiled(tab, work);
+    for (const [name, ms] of functions.slice(0, 20)) {
+      console.log(`  ${ms.toFixed(0).padStart(6)} ms  ${name}`);
+    }
+    return result;
+  };
+  const first = await measured(() => firstPicture(tab, address));
   console.log(`first full picture ${first.ms.toFixed(0)} ms, ${first.colours} colours`);
-  const moved = await framesWhileMoving(tab, 10);
+  const moved = await measured(() => framesWhileMoving(tab, 10));
   console.log(
     `${moved.frames} frames: median ${moved.median.toFixed(1)} ms, 95 % ${moved.p95.toFixed(1)} ms, ` +
       `longest ${moved.most.toFixed(1)} ms; ${(moved.heap / 2 ** 20).toFixed(0)} MiB of heap`,
@@ -68,12 +78,13 @@ if (process.argv[1] === new URL(import.meta.url).pathname) {
       campaign: { type: 'string' },
       small: { type: 'boolean' },
       huge: { type: 'boolean' },
+      profile: { type: 'boolean' },
     },
     allowPositionals: true,
   });
   const sizes = values.small ? kSmall : values.huge ? kHuge : kFull;
   const status = await withBrowser(values.campaign, (browser, runs) =>
-    runs ? campaign(browser, runs, sizes) : onePage(browser, positionals[0]),
+    runs ? campaign(browser, runs, sizes) : onePage(browser, positionals[0], values.profile),
   );
   process.exit(status);
 }

@@ -97,7 +97,7 @@ export async function framesWhileMoving(tab, seconds) {
     }
     await tab.keyboard.up(key);
     const seen = await tab.evaluate(lookAtCanvas);
-    demandPicture(seen, `after ${second + 1} s of moving`, 0.1);
+    demandPicture(seen, `after ${second + 1} s of moving`, 0.05);
     pictures.add(seen.sum);
     if (!least || seen.drawn < least.drawn) least = seen;
     heap = Math.max(heap, await heapBytes(tab));
