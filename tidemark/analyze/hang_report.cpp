@@ -55,9 +55,9 @@ StuckReport describe(const HangState& state, std::uint64_t id) {
   StuckReport stuck;
   stuck.task_id = id;
   stuck.core = core_of(state, id);
+  stuck.site = site_of(state, id);
   const StuckTask* task = find_task(state, id);
   if (task != nullptr) {
-    stuck.site = task->site;
     stuck.kernel = kernels_of(state, *task);
   } else if (!state.lines.empty() && state.lines[0].task_id == id) {
     stuck.site = state.last_site;

@@ -60,7 +60,9 @@ struct HangState {
   std::uint64_t ready[kTaskShapeCount] = {};
   std::vector<StuckTask> tasks;  // not complete, oldest first within a ring
   bool tasks_cut = false;        // there were more
+  bool tasks_lost = false;       // they were in memory that was lost with its device
   std::vector<std::string> kernels;
+  std::vector<std::string> site_files;       // by number
   std::vector<std::uint32_t> waiting_lanes;  // whose producers waited for a page
 
   // Of the units whose lines were read.

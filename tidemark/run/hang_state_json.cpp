@@ -12,7 +12,7 @@ static void numbers(auto& v, Of<UnitImage> auto& line) {
   v.row(line.state, line.kernel, line.task_id, line.since_ticks, line.count, line.block,
         line.waits_for, line.recorder_waiting, line.recorder_since_ticks,
         line.recorder_waited_ticks, line.recorder_pages, line.waited_before_ticks, line.loops,
-        line.left_since_ticks, line.left_state, line.place);
+        line.left_since_ticks, line.left_state, line.place, line.site);
 }
 
 static void numbers(auto& v, Of<RingState> auto& ring) {
@@ -38,7 +38,8 @@ static void fields(auto& v, Of<HangState> auto& state) {
   v.flag("orchestration_done", state.orchestration_done);
   TM_FIELDS(v, state, ready, tasks);
   v.flag("tasks_cut", state.tasks_cut);
-  TM_FIELDS(v, state, kernels, waiting_lanes);
+  v.flag("tasks_lost", state.tasks_lost);
+  TM_FIELDS(v, state, kernels, waiting_lanes, site_files);
 }
 
 std::string to_json(const HangState& state) { return json_text(state); }
@@ -49,7 +50,7 @@ constexpr std::uint32_t kUnitsMax = 1u << 16;  // more than any device has
 constexpr std::size_t kTasksWhenCut = 256;
 constexpr std::size_t kWaitersWhenCut = 16;
 constexpr std::size_t kTextWhenCut = 256;
-constexpr std::uint64_t kUnitJsonBytes = 16 * 21;  // a row of numbers
+constexpr std::uint64_t kUnitJsonBytes = 17 * 21;  // a row of numbers
 constexpr std::uint64_t kTaskJsonBytes = 1024;
 constexpr std::uint64_t kOtherJsonBytes = 48ull << 10;  // kernels, rings, messages
 

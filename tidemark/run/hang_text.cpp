@@ -19,12 +19,12 @@ std::string seconds(std::uint64_t ns) {
 }
 
 std::string at_site(const HangState& state, std::uint64_t task) {
-  const StuckTask* found = find_task(state, task);
-  return found == nullptr || found->site.empty() ? std::string()
-                                                 : fmt::format(" ({})", found->site);
+  const std::string site = site_of(state, task);
+  return site.empty() ? site : fmt::format(" ({})", site);
 }
 
 std::string waiting_text(const HangState& state, std::uint64_t task) {
+  if (state.tasks_lost) return "; who waits for it was lost with the memory of the device";
   const std::size_t count = waiters_of(state, task).size();
   if (count == 0) return "; nothing waits for it";
   return fmt::format("; {} task{} for it", count, count == 1 ? " waits" : "s wait");
@@ -237,6 +237,16 @@ std::string hang_sentence(const HangState& state) {
   const std::string held = orchestrator_text(state);
   if (!held.empty()) text += (text.empty() ? "" : "; ") + held;
   return text;
+}
+
+std::string site_of(const HangState& state, std::uint64_t task) {
+  if (const StuckTask* found = find_task(state, task)) return found->site;
+  for (const UnitImage& line : state.core_lines())
+    if (line.task_id == task && is_running(line) && line.site != 0 &&
+        line.site >> 32 < state.site_files.size())
+      return fmt::format("{}:{}", state.site_files[line.site >> 32],
+                         static_cast<std::uint32_t>(line.site));
+  return {};
 }
 
 std::string place_text(const UnitImage& line) {

@@ -23,6 +23,8 @@ std::uint64_t ns_of(const HangState& state, std::uint64_t ticks);
 std::uint64_t ns_before(const HangState& state, std::uint64_t ticks);
 std::uint64_t ns_since_launch(const HangState& state, std::uint64_t ticks);
 
+// Where a task was submitted, "paged_attention.h:88"; empty: not known.
+std::string site_of(const HangState& state, std::uint64_t task);
 // " on SM 17", where the device says it; else nothing.
 std::string place_text(const UnitImage& line);
 

@@ -39,11 +39,14 @@ struct alignas(128) UnitProgress {
   SharedWord<std::uint64_t> left_since_ticks;
   SharedWord<UnitState> left_state;
   SharedWord<std::uint32_t> place;  // the multiprocessor it is on, + 1; 0: not known
+  // Of the submit of its task, file number << 32 | line: slots are lost with a GPU's context.
+  SharedWord<std::uint64_t> site;
 };
 static_assert(sizeof(UnitProgress) == 128 && sizeof(UnitImage) <= sizeof(UnitProgress));
 static_assert(offsetof(UnitImage, recorder_waiting) == offsetof(UnitProgress, recorder));
 static_assert(offsetof(UnitImage, loops) == offsetof(UnitProgress, loops));
 static_assert(offsetof(UnitImage, place) == offsetof(UnitProgress, place));
+static_assert(offsetof(UnitImage, site) == offsetof(UnitProgress, site));
 
 // Writer: the unit that latched the error, once; `code` is stored last.
 template <template <class> class Word>

@@ -23,6 +23,7 @@ struct UnitImage {
   std::uint64_t left_since_ticks;
   UnitState left_state;
   std::uint32_t place;
+  std::uint64_t site;
 };
 
 }  // namespace tidemark

@@ -20,7 +20,7 @@ std::vector<UnitImage> read_unit_lines(const RegionPort& port, const RegionLayou
   const std::uint64_t room = (layout.shape.status_bytes - kUnitLinesOffset) / sizeof(UnitProgress);
   for (std::uint32_t unit = 0; unit < units.total() && unit < room; ++unit) {
     UnitImage& image = lines.emplace_back();
-    // pairs with [quantum stamped], [wait begun] and [wait ended]
+    // pairs with [unit state], [wait begun] and [wait ended]
     port.read(layout.status_offset + kUnitLinesOffset + unit * sizeof(UnitProgress), &image,
               sizeof(image));
   }

@@ -196,6 +196,8 @@ HangState read_hang_state(const RegionPort& port, const RegionLayout& layout,
     if (state.units.scheduler(i) < state.lines.size())
       state.completed += state.lines[state.units.scheduler(i)].count;
   state.orchestration_done = status.orchestration_done != 0;
+  for (const auto& file : status.site_files)
+    if (std::string text = status_text(file); !text.empty()) state.site_files.push_back(text);
   if (const std::uint32_t crashed = status.fault_unit;
       crashed != 0 && crashed <= state.units.total()) {
     state.unit = crashed - 1;

@@ -204,9 +204,12 @@ void classify(const Ending& ending, const RunRequest& request, ActiveRun& run,
   auto state = std::make_shared<HangState>();
   if (request.launch.runtime) {
     const bool latched = read_status(run.port(), run.plan().layout).error.code != ErrorCode::kNone;
-    if (!ending.is_well() || latched)
-      *state = read_hang_state(run.port(), run.plan().layout, request.launch.runtime->config,
-                               readable_memory(request, run, memory, !ending.exit));
+    if (!ending.is_well() || latched) {
+      const DeviceMemory* readable = readable_memory(request, run, memory, !ending.exit);
+      *state =
+          read_hang_state(run.port(), run.plan().layout, request.launch.runtime->config, readable);
+      state->tasks_lost = memory && readable == nullptr;
+    }
   }
   if (ending.signal != 0) {
     report.status = RunStatus::kInterrupted;

@@ -113,6 +113,7 @@ Expected<RunResult> run_session(const RunRequest& asked) {
   Ending ending = wait_for_device(*device, run, request, signals);
   const bool has_left = ending.exit.has_value();
   if (has_left) note_clock(*device, run);
+  run.note_device_anchors();  // the state that is read next is placed in time by them
   classify(ending, request, run, memory);
   if (!has_left) {
     ending.exit = wind_down(*device, run, ending.had_its_time);

@@ -127,21 +127,30 @@ class SharedQuantum {
     SharedRef<std::uint64_t>(words_[1]).store(high, kRelease);  // [quantum stamped]
 #endif
   }
-  // The same for what is looked at while its writer may never come to an end: it is stored here and
-  // now, whatever the compiler sees behind it.
-  TM_DEVICE TM_INLINE void store_now(std::uint64_t low, std::uint64_t high) {
-#if defined(__CUDA_ARCH__)
-    asm volatile("st.relaxed.sys.v2.u64 [%0], {%1, %2};" ::"l"(words_), "l"(low), "l"(high)
-                 : "memory");
-#else
-    store(low, high);
-#endif
-  }
 
  private:
   alignas(16) std::uint64_t words_[2];
 };
 static_assert(sizeof(SharedQuantum) == 16 && alignof(SharedQuantum) == 16);
+
+// Two words and a state that are side by side in 16 bytes, for who looks at a producer that may
+// never come to its end. On CUDA one store, here and now, whatever the compiler sees behind it, and
+// no fence: whoever sees the state sees the other two. On the host also what was stored before.
+template <class State>
+TM_DEVICE TM_INLINE void quantum_store_release(SharedWord<std::uint64_t>& low,
+                                               std::uint64_t low_value, SharedWord<State>& state,
+                                               State state_value, SharedWord<std::uint32_t>& last,
+                                               std::uint32_t last_value) {  // caller's label
+#if defined(__CUDA_ARCH__)
+  asm volatile("st.relaxed.sys.v2.u64 [%0], {%1, %2};" ::"l"(&low), "l"(low_value),
+               "l"(std::uint64_t{last_value} << 32 | static_cast<std::uint32_t>(state_value))
+               : "memory");
+#else
+  low.store_relaxed(low_value);
+  last.store_relaxed(last_value);
+  state.store_release(state_value);  // caller's label
+#endif
+}
 
 // What was stored so far becomes visible before what is stored next: the one fence of a page.
 // On the host there is none: the stores after it are release stores.

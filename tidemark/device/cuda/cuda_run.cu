@@ -26,6 +26,8 @@ namespace {
 constexpr std::uint64_t kOrphanGraceNs = 100'000'000;  // for the lanes to close by themselves
 constexpr std::uint64_t kRescueAgainNs = 200'000'000;
 constexpr std::uint64_t kLookPauseNs = 20'000;
+// Of an orchestration that calls itself: the compiler knows the stack of every other one.
+constexpr std::size_t kStackBytes = 32 << 10;
 
 // A module that is loaded at its first launch would wait for the kernel that never ends. A workload
 // of tasks launches one kernel, which is loaded when its size is asked for.
@@ -223,6 +225,7 @@ bool fill_shape(CudaCheck& check, const TaskKernel& kernel, DeviceShape& shape) 
       !check(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync | cudaDeviceMapHost),
              "cudaSetDeviceFlags") ||
       !check(cudaFree(nullptr), "creation of a context") ||
+      !check(cudaDeviceSetLimit(cudaLimitStackSize, kStackBytes), "cudaDeviceSetLimit") ||
       !check(cudaGetDeviceProperties(&properties, check.device()), "cudaGetDeviceProperties") ||
       !check(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(kernel.shared_bytes)),

@@ -144,7 +144,7 @@ void CudaTasks::name_crashed_unit() {
   const UnitCounts units = layout_.config.units();
   std::uint32_t found = 0, busy = 0;
   for (std::uint32_t core = 0; core < units.cores; ++core) {
-    // pairs with [quantum stamped]
+    // pairs with [unit state]
     if (unit_lines(&status())[units.core(core)].state.load_acquire() != UnitState::kBusy) continue;
     found = units.core(core);
     ++busy;
@@ -160,7 +160,7 @@ bool CudaTasks::bring_running_outputs() {
   for (std::uint32_t core = 0; core < units.cores; ++core) {
     const UnitProgress& line = unit_lines(&status())[units.core(core)];
     const TaskId id{line.task_id.load_relaxed()};
-    // pairs with [quantum stamped]
+    // pairs with [unit state]
     if (line.state.load_acquire() != UnitState::kBusy || id.ring() >= kRingCount) continue;
     const RingLayout& ring = layout_.rings[id.ring()];
     const std::uint64_t place = id.local() & (layout_.config.rings[id.ring()].task_window - 1);

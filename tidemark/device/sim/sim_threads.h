@@ -15,7 +15,7 @@ namespace tidemark {
 // A launch is over when every unit is there, as with a persistent kernel.
 inline void await_units(RuntimeStatus* status, const UnitCounts& units) {
   for (std::uint32_t unit = 1; unit < units.total(); ++unit)
-    // pairs with [quantum stamped]
+    // pairs with [unit state]
     for (std::uint32_t round = 0;
          unit_lines(status)[unit].state.load_acquire() == UnitState::kNotStarted; ++round)
       SimEnv::wait_for_space(round);

@@ -91,7 +91,7 @@ class SchedulerWatchdog {
   }
   // In its kernel for too long, less what it waited for the recorder meanwhile.
   TM_DEVICE bool is_late(const UnitProgress& unit) const {
-    // pairs with [quantum stamped]
+    // pairs with [unit state]
     if (unit.state.load_acquire() != UnitState::kBusy) return false;
     const std::uint64_t since_ticks = unit.since_ticks.load_relaxed();
     const std::uint64_t before_ticks = unit.waited_before_ticks.load_relaxed();
@@ -109,7 +109,7 @@ class SchedulerWatchdog {
   TM_DEVICE std::uint64_t patience_ticks() const {
     const UnitProgress& orchestrator = line(0);
     const bool wants_element =
-        // pairs with [quantum stamped]
+        // pairs with [unit state]
         orchestrator.state.load_acquire() == UnitState::kWaiting &&
         orchestrator.waits_for.load_relaxed() == Resource::kNone &&
         status_->orchestration_done.load_relaxed() == 0;
@@ -149,7 +149,7 @@ class SchedulerWatchdog {
       const Mailbox& mailbox = memory_.mailbox(core);
       // pairs with [finished] and [dispatched]
       if (mailbox.finished.load_acquire() == mailbox.dispatched.load_acquire()) continue;
-      // Not while it waits for other blocks to be placed; pairs with [quantum stamped].
+      // Not while it waits for other blocks to be placed; pairs with [unit state].
       if (line(memory_.config().units().core(core)).state.load_acquire() != UnitState::kWaiting)
         return true;
     }
@@ -158,7 +158,7 @@ class SchedulerWatchdog {
   // In the program, or in a submit: its task is counted and not released yet.
   TM_DEVICE bool orchestrator_is_at_it() const {
     const UnitProgress& orchestrator = line(0);
-    // pairs with [quantum stamped], [wait begun] and [wait ended]
+    // pairs with [unit state], [wait begun] and [wait ended]
     return orchestrator.state.load_acquire() == UnitState::kBusy ||
            orchestrator.recorder.waiting.load_acquire() != 0;
   }

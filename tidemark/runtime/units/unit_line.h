@@ -6,6 +6,7 @@
 
 #include "tidemark/record/recorder_costs.h"
 #include "tidemark/runtime/runtime_status.h"
+#include "tidemark/runtime/task_slot.h"
 
 namespace tidemark {
 
@@ -25,19 +26,19 @@ class UnitLine {
     since_ticks_ = now_ticks;
     state_ = state;
     line_->waited_before_ticks.store_relaxed(costs_.waited_ticks());
-    // Whoever sees the state sees what was stored before it; on a GPU only since when: a fence
-    // would cost every task half a microsecond.
-    reinterpret_cast<SharedQuantum*>(&line_->since_ticks)
-        ->store_now(now_ticks, std::uint64_t{kernel_} << 32 | static_cast<std::uint32_t>(state));
+    // A fence on a GPU would cost every task half a microsecond.
+    quantum_store_release(line_->since_ticks, now_ticks, line_->state, state, line_->kernel,
+                          kernel_);  // [unit state]
   }
   TM_DEVICE void leave(std::uint64_t now_ticks) {
     line_->left_since_ticks.store_relaxed(since_ticks_);
     line_->left_state.store_relaxed(state_);
     enter(UnitState::kLeft, now_ticks);
   }
-  TM_DEVICE void take(std::uint64_t task_id, std::uint32_t kernel, std::uint32_t block,
+  TM_DEVICE void take(const TaskSlot& slot, std::uint32_t kernel, std::uint32_t block,
                       UnitState state, std::uint64_t now_ticks) {
-    line_->task_id.store_relaxed(task_id);
+    line_->task_id.store_relaxed(slot.id.value);
+    line_->site.store_relaxed(std::uint64_t{slot.submit_file} << 32 | slot.submit_line);
     kernel_ = kernel;
     line_->block.store_relaxed(block);
     enter(state, now_ticks);

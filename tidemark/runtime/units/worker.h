@@ -95,7 +95,7 @@ class Worker {
     TaskSlot& slot = memory_.slot({part_.task});
     if ((part_.flags & kStartsTogether) != 0 && !await_others(slot, part_)) return false;
     begin_ticks_ = spans_.enabled() ? Env::ordered_ticks() : Env::now_ticks();
-    line_.take(slot.id.value, part_.kernel, part_.block, UnitState::kBusy, begin_ticks_);
+    line_.take(slot, part_.kernel, part_.block, UnitState::kBusy, begin_ticks_);
     call = {part_.kernel,
             {memory_.base(), memory_.tensors(slot), slot.tensor_count, memory_.scalars(slot),
              slot.scalar_count}};
@@ -137,8 +137,7 @@ class Worker {
     const auto all_placed = [&] { return slot.placed.load_acquire() == slot.block_count; };
     const auto failed = [&] { return latch_.set(); };
     if (all_placed()) return true;
-    line_.take(slot.id.value, dispatch.kernel, dispatch.block, UnitState::kWaiting,
-               Env::now_ticks());
+    line_.take(slot, dispatch.kernel, dispatch.block, UnitState::kWaiting, Env::now_ticks());
     for (std::uint32_t round = 0; !all_placed(); ++round) {
       if (failed()) return false;
       mailbox_.doorbell.template wait<Env>(round, [&] { return all_placed() || failed(); });
