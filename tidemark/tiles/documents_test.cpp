@@ -196,7 +196,7 @@ HangState stalled() {
   state.detected_ticks = kLaunchTicks + 12'000'000'000;
   state.kernels = {"copy"};
   state.lines.resize(state.units.total());
-  for (auto& line : state.lines) line = {.state = UnitState::kIdle, .since_ticks = kLaunchTicks};
+  for (auto& line : state.lines) line = {.since_ticks = kLaunchTicks, .state = UnitState::kIdle};
   UnitImage& busy = state.lines[state.units.core(1)];
   busy.state = UnitState::kBusy;
   busy.task_id = 12;
