@@ -8,7 +8,7 @@ import type { Run } from './run';
 
 export function header(run: Run, extra: { problem: string; runs: boolean }): HTMLElement[] {
   const index = run.index;
-  const status = index.progress.live ? 'running' : shape.text(index.run.status, 'unknown');
+  const status = statusOf(run);
   const good = status === 'ok' || status === 'running';
   const { text: time, hint } = timeOf(run);
   const parts: Child[] = [
@@ -41,6 +41,17 @@ export function header(run: Run, extra: { problem: string; runs: boolean }): HTM
   return lines;
 }
 
+// What run.json says; but only who sees the run going on can say that it does.
+function statusOf(run: Run): string {
+  if (run.index.progress.live) return 'running';
+  return isUnfinished(run) ? 'not finished' : shape.text(run.index.run.status, 'unknown');
+}
+
+// Its host has not written how it ended: it goes on, or it was killed.
+function isUnfinished(run: Run): boolean {
+  return run.index.progress.live || run.index.run.status === 'running';
+}
+
 // How long the device ran; of a run whose device never said, the host's time.
 export function timeOf(run: Run): { text: string; hint: string } {
   const device = shape.number(run.index.run.device_ns);
@@ -66,12 +77,13 @@ export function ledgerText(run: Run): { text: string; bad: boolean } {
   }
   if (produced === 0) return { text: 'no records', bad: false };
   if (open !== 0) {
-    const closes = run.index.progress.live
+    const closes = isUnfinished(run)
       ? `ledger open: ${count(produced)} produced, ${count(kept)} here`
       : `ledger does not close: ${count(Math.abs(open))} of ${count(produced)} unaccounted`;
     return { text: closes, bad: !run.index.progress.live };
   }
   if (lost > 0) return { text: `${count(lost)} of ${count(produced)} records lost`, bad: true };
+  if (isUnfinished(run)) return { text: `${count(kept)} records so far`, bad: false };
   return { text: `ledger closed: ${count(kept)} of ${count(produced)}`, bad: false };
 }
 
