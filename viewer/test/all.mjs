@@ -93,5 +93,5 @@ async function beside() {
 
 // One processor is enough for either.
 await Promise.all([beside(), timed('browser', () => browserTests(tally, { build }))]);
-if (build) await timed('many spans', () => smallSpeedTest(tally, join(build, 'tidemark')));
+if (build) await timed('many spans', () => smallSpeedTest(tally, build));
 process.exit(tally.end());

@@ -2,10 +2,10 @@
 // How fast the page is. Usage:
 //   node test/speed.mjs FILE-OR-ADDRESS [--profile]   one page: how it opens, how its frames go, and
 //                                                  with --profile in which functions
-//   node test/speed.mjs --campaign TIDEMARK [--small] [--huge]
-// The campaign records runs of the sizes that the page is made for, prints a table of figures and
-// bounds, and fails if one is missed. --small: a few spans, and no bound of time counts. --huge: 100
-// million spans, too.
+//   node test/speed.mjs --campaign BUILD [--small] [--huge]
+// The campaign records runs of the sizes that the page is made for, with the tidemark of a build
+// folder, prints a table of figures and bounds, and fails if one is missed. --small: a few spans, and
+// no bound of time counts. --huge: 100 million spans, too.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -50,19 +50,19 @@ async function campaign(browser, runs, sizes) {
 }
 
 // What `./dev test` asks: everything works at a small size. An error where something does not.
-export async function smallSpeedTest(tally, tidemark) {
+export async function smallSpeedTest(tally, build) {
   const name = 'Speed.EveryWayToThePageWorksWithManySpans';
-  await withBrowser(tidemark, async (browser, runs) => {
+  await withBrowser(build, async (browser, runs) => {
     const all = new Campaign(browser, runs, kSmall);
     await all.measure();
     tally.add(name, all.missed.length > 0 ? all.table() : null);
   }).catch((error) => tally.add(name, error.stack));
 }
 
-async function withBrowser(tidemark, work) {
+async function withBrowser(build, work) {
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-speed-'));
   const { browser } = await Browser.launch(null, folder);
-  const runs = tidemark ? new Runs(resolve(tidemark), folder) : null;
+  const runs = build ? new Runs(resolve(build), folder) : null;
   try {
     return await work(browser, runs);
   } finally {
