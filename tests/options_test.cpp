@@ -69,7 +69,7 @@ TEST_F(Options, HelpOfEveryCommandSaysWhatItIsForAndExplainsEveryOption) {
     for (const auto& [name, length] : words) options.insert(commands[i] + name);
     for (const auto& name : subcommands_of(done.out)) commands.push_back(commands[i] + " " + name);
   }
-  EXPECT_GE(commands.size(), 1u + 13 + 1 + 6) << "13 commands, 'dump diff' and the benches";
+  EXPECT_GE(commands.size(), 1u + 13 + 1 + 7) << "13 commands, 'dump diff' and the benches";
   EXPECT_GE(options.size(), 120u);
   const std::set<std::string> known(commands.begin(), commands.end());
   for (const char* named : {" run", " check", " recover", " dump diff", " bench top", " replay"})
@@ -219,6 +219,15 @@ TEST_F(Options, BenchesMeasureWhatTheySayAndLoseNothing) {
   const auto top = bench("top --records 100000 --rounds 1");
   EXPECT_GT(top["looks"].GetInt(), 0);
   EXPECT_GT(top["mrecords_per_second_watched"].GetDouble(), 0);
+  const auto watched = bench("watched --rounds 1 --seconds 1 --rate 100000 --poll-ms 50");
+  EXPECT_GT(watched["mrecords_per_second_alone"].GetDouble(), 0);
+  EXPECT_GT(watched["mrecords_per_second_watched"].GetDouble(), 0);
+  EXPECT_EQ(watched["lost"].GetInt(), 0);
+  EXPECT_GE(watched["pages"]["generations_least"].GetInt(), 1);
+  EXPECT_GE(watched["pages"]["blobs"].GetInt(), 2 * 4 * 2) << "two pages, four lanes";
+  EXPECT_EQ(watched["pages"]["failed"].GetInt(), 0);
+  EXPECT_EQ(watched["pages"]["incomplete"].GetInt(), 0) << "a page did not see every record";
+  EXPECT_GT(watched["server_peak_bytes"].GetDouble(), 0);
   expect_refused("bench producer --rounds 4", 2, "--rounds");
 }
 

@@ -124,8 +124,11 @@ TEST_F(ServeLive, ARunWhoseHostIsKilledIsNoLongerLiveAndRecoveredLater) {
   ::kill(run_, SIGKILL);
   ASSERT_TRUE(wait_for(run_, kPatienceMs));
   run_ = 0;
+  const auto before = everything_in("r");
   const auto killed =
       index_when(prefix, [](const auto& index) { return !index["live"].GetBool(); });
+  body(prefix + "doc/overview");
+  EXPECT_EQ(everything_in("r"), before) << "who looks does not recover";
   EXPECT_EQ(killed["run"]["status"].GetString(), std::string("running")) << "nobody finished it";
   run_ok("recover r");
   const auto recovered = index_when(prefix, [](const auto& index) {

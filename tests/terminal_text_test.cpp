@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fuzz/capture_bytes.h"
 #include "tests/command_line_fixture.h"
+#include "tests/poisoned_run.h"
 #include "tidemark/base/process_identity.h"
 #include "tidemark/base/testing/plain_output.h"
 #include "tidemark/base/testing/temporary_directory.h"
@@ -23,36 +23,6 @@ namespace {
 // writing from right to left.
 constexpr std::string_view kOrders =
     "\x1b]0;owned\x07\x1b[31m\nsound\r\t\x9b[2J\xc2\x9b[2J\xff\xe2\x82\x7f\u202egnp.exe\u2066";
-
-std::string json_of(const rapidjson::Document& document) {
-  rapidjson::StringBuffer buffer;
-  rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);
-  document.Accept(writer);
-  return {buffer.GetString(), buffer.GetSize()};
-}
-
-// Orders behind every text, but for those under a key that is kept.
-void poison(rapidjson::Value& value, const std::vector<std::string>& kept,
-            rapidjson::Document::AllocatorType& memory) {
-  if (value.IsString()) {
-    const std::string text = value.GetString() + std::string(kOrders);
-    value.SetString(text.data(), static_cast<rapidjson::SizeType>(text.size()), memory);
-  } else if (value.IsArray()) {
-    for (auto& item : value.GetArray()) poison(item, kept, memory);
-  } else if (value.IsObject()) {
-    for (auto& member : value.GetObject())
-      if (std::find(kept.begin(), kept.end(), member.name.GetString()) == kept.end())
-        poison(member.value, kept, memory);
-  }
-}
-
-std::string poisoned(const std::string& json, const std::vector<std::string>& kept) {
-  rapidjson::Document document;
-  document.Parse(json.data(), json.size());
-  EXPECT_TRUE(document.IsObject()) << json.substr(0, 200);
-  poison(document, kept, document.GetAllocator());
-  return json_of(document);
-}
 
 class TerminalText : public CommandLine {
  protected:
@@ -73,35 +43,6 @@ class TerminalText : public CommandLine {
     if (!arguments.starts_with("check") && !arguments.starts_with("hang by-hand")) {
       EXPECT_EQ((done.out + done.error).find("\nsound"), std::string::npos) << done.out;
     }
-  }
-
-  // Every text of the capture and of run.json with orders behind it.
-  void poison_run(const std::string& directory, const std::vector<std::string>& kept) {
-    auto capture = fuzz::parse_capture(samples::read_bytes(path(directory + "/capture.tide")));
-    for (auto& chunk : capture.chunks) {
-      auto& payload = chunk.payload;
-      switch (chunk.header.type) {
-        case ChunkType::kDescription:
-        case ChunkType::kNames:
-        case ChunkType::kOutcome:
-        case ChunkType::kHang: {
-          const std::string text = poisoned({payload.begin(), payload.end()}, kept);
-          payload.assign(text.begin(), text.end());
-          break;
-        }
-        case ChunkType::kLanes:
-          for (std::size_t at = 0; at + sizeof(LaneRecord) <= payload.size();
-               at += sizeof(LaneRecord))
-            std::memcpy(payload.data() + at + offsetof(LanePlan, producer), kOrders.data(),
-                        std::min<std::size_t>(kOrders.size(), kProducerTextBytes));
-          break;
-        default:
-          break;
-      }
-    }
-    samples::write_bytes(path(directory + "/capture.tide"), fuzz::lay_out_capture(capture));
-    const std::string report = poisoned(read(path(directory + "/run.json")), kept);
-    std::ofstream(path(directory + "/run.json")) << report;
   }
 
   void expect_every_reader_plain(const std::string& name) {
@@ -158,7 +99,7 @@ TEST_F(TerminalText, OfACaptureAndItsRunJsonHasNoOrders) {
     for (const auto& kept : {std::vector<std::string>{"run_id"}, names}) {
       fs::remove_all(path("r"));
       fs::copy(path(of), path("r"), fs::copy_options::recursive);
-      poison_run("r", kept);
+      poison_run(path("r"), kOrders, kept);
       expect_every_reader_plain("r");
       // A file of the run that a command shows line by line as it is.
       fs::create_directories(path("by-hand"));

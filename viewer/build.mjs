@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bundles the page into dist/: viewer.js, viewer.css, page.html (the template) and hashes.json
 // (what a single file's content security policy names). The C++ build takes these files as they
-// are.
+// are. Usage: node build.mjs [FOLDER] (dist/)
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const dist = join(here, 'dist');
+const dist = process.argv[2] ?? join(here, 'dist');
 mkdirSync(dist, { recursive: true });
 await build({
   entryPoints: { viewer: join(here, 'src/main.ts') },

@@ -56,6 +56,8 @@ Expected<Timeline> read_timeline(RunCapture& run, std::size_t slowest) {
     }
     first_ticks = std::min(first_ticks, row.has_finish ? row.dispatch_ticks : row.start_ticks);
     last_ticks = std::max(last_ticks, row.has_finish ? row.finish_ticks : row.end_ticks);
+    // Of equal ones the first stay.
+    if (longest.size() == slowest && (slowest == 0 || !ShorterFirst()(row, longest.top()))) return;
     longest.push(row);
     if (longest.size() > slowest) longest.pop();
   });

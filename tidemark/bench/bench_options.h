@@ -79,6 +79,18 @@ struct TopBenchOptions {
   bool json = false;
 };
 
+struct WatchedBenchOptions {
+  std::string platform = "sim";
+  std::string directory = "/dev/shm";
+  std::uint64_t rate = 1'000'000;  // records per second, of all lanes
+  std::uint32_t lanes = 4;
+  double seconds = 10;
+  std::uint32_t clients = 2;
+  std::uint32_t poll_ms = 1000;  // as the page does
+  std::uint32_t rounds = 7;
+  bool json = false;
+};
+
 Expected<int> bench_producer(const BenchOptions& options, const BenchOutput& out);
 Expected<int> bench_producer_on_cuda(const BenchOptions& options, const BenchOutput& out);
 Expected<int> bench_drain(const BenchOptions& options, const BenchOutput& out);
@@ -87,6 +99,7 @@ Expected<int> bench_runtime(const RuntimeBenchOptions& options, const BenchOutpu
 Expected<int> bench_overhead(const OverheadBenchOptions& asked, const BenchOutput& out);
 Expected<int> bench_dump(const DumpBenchOptions& options, const BenchOutput& out);
 Expected<int> bench_top(const TopBenchOptions& options, const BenchOutput& out);
+Expected<int> bench_watched(const WatchedBenchOptions& options, const BenchOutput& out);
 // What the disabled bench counts. Not for people.
 enum class CountedLoop {
   kNothing,

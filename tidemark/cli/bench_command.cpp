@@ -121,6 +121,23 @@ void bind_top(Command& command, bench::TopBenchOptions& options) {
   command.flag("--json", &options.json, "Print one JSON object");
 }
 
+void bind_watched(Command& command, bench::WatchedBenchOptions& options) {
+  command.option("-p,--platform", &options.platform, "A simulated platform", kShowsDefault);
+  command.option("--dir", &options.directory, "Where the runs leave their files", kShowsDefault);
+  command.option("--rate", &options.rate, "Records per second of all lanes together",
+                 {.shows_default = true, .range = {{1, 1'000'000'000}}});
+  command.option("--lanes", &options.lanes, "Producers, one lane each",
+                 {.shows_default = true, .range = {{1, 4096}}});
+  command.option("--seconds", &options.seconds, "How long each run is", kShowsDefault);
+  command.option("--clients", &options.clients, "Pages that follow the run",
+                 {.shows_default = true, .range = {{1, 1000}}});
+  command.option("--poll-ms", &options.poll_ms, "Between two looks of a page",
+                 {.shows_default = true, .range = {{1, 10'000}}});
+  command.option("--rounds", &options.rounds, "Interleaved rounds of which medians are taken",
+                 kRounds);
+  command.flag("--json", &options.json, "Print one JSON object");
+}
+
 // What 'bench producer --disabled' counts; hidden from the help.
 void add_counted_loop(Command& all) {
   struct Args {
@@ -156,6 +173,8 @@ void add_bench_command(Command& program) {
             &bind_dump, &bench::bench_dump);
   add_bench(all, "top", "Whether 'tidemark top' disturbs a run at full rate", &bind_top,
             &bench::bench_top);
+  add_bench(all, "watched", "Whether pages that follow a run through 'tidemark serve' disturb it",
+            &bind_watched, &bench::bench_watched);
   add_counted_loop(all);
 }
 

@@ -16,11 +16,12 @@ struct ReportArgs {
   std::string file;
   std::string tiles;
   std::uint64_t max_bytes = 64ull << 20;
+  std::uint32_t threads = 0;
 };
 
 Expected<int> write_site(const ReportArgs& args, const std::string& run, const std::string& other) {
-  TM_TRY(const auto size,
-         write_tile_site({.run = run, .other = other, .folder = args.tiles}, capture_tiles()));
+  TM_TRY(const auto size, write_tile_site({.run = run, .other = other, .folder = args.tiles},
+                                          capture_tiles(args.threads)));
   print("{}: {} files, {}\n", args.tiles, with_commas(size.files), human_bytes(size.bytes));
   print("Any web server can host this folder; its page is index.html. To look at it here alone:\n");
   print("  tidemark serve {}\n", run);
@@ -37,7 +38,7 @@ Expected<int> write_file(const ReportArgs& args, const std::string& run, const s
   };
   TM_TRY_DO(
       write_single_file({.run = run, .other = other, .path = path, .max_bytes = args.max_bytes},
-                        capture_tiles(), say_size));
+                        capture_tiles(args.threads), say_size));
   print("Open it in a browser; it needs no network and no server.\n");
   return 0;
 }
@@ -67,6 +68,11 @@ void add_report_command(Command& program) {
                  "A file that would be larger is not written (exit 2)", kShowsDefault);
   command.option("--tiles", &args.tiles,
                  "Instead of a file: a folder that any web server can host, for runs of any size");
+  command.option(
+      "--threads", &args.threads,
+      "That make tiles; 0: one for each processor, up to 8. Their number changes nothing "
+      "in what is written",
+      {.shows_default = true, .range = {{0, 64}}});
   add_file_mode_option(command);
 }
 

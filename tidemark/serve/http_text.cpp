@@ -125,8 +125,9 @@ class HttpText::Library : public httplib::Server {
 
   HttpAnswer answer(std::string head, bool last) {
     MemoryStream stream(std::move(head));
-    bool closes = last;
+    bool closes = last, is_understood = false;
     const Setup look = [&](httplib::Request& request) {
+      is_understood = true;
       // A body is never read, so what follows is no request.
       const bool has_body = request.has_header("Transfer-Encoding") ||
                             (request.has_header("Content-Length") &&
@@ -139,7 +140,7 @@ class HttpText::Library : public httplib::Server {
     const bool whole = call(&Library::process_request, stream, last, closed_by_library, look);
     if (stream.answer.empty()) return refusal(400);
     // Where the request was not understood, nobody knows where the next one begins.
-    closes |= closed_by_library || !whole || stream.answer.starts_with("HTTP/1.1 4");
+    closes |= closed_by_library || !whole || !is_understood;
     return {std::move(stream.answer), closes};
   }
 

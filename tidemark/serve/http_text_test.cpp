@@ -88,6 +88,16 @@ TEST_F(HttpTextTest, AConnectionEndsBehindABodyThatNobodyReads) {
             std::string::npos);
 }
 
+// A page that follows a run meets names of an older generation; its next request must not fail.
+TEST_F(HttpTextTest, AfterARefusalTheConnectionIsUsedAgain) {
+  for (const int status : {404, 410, 403, 405}) {
+    reply_.status = status;
+    const HttpAnswer got = answer(get("/"));
+    EXPECT_EQ(status_of(got), status);
+    EXPECT_FALSE(got.closes) << status;
+  }
+}
+
 TEST_F(HttpTextTest, AnExceptionIsAnAnswerToo) {
   EXPECT_EQ(status_of(answer(get("/throws"))), 500);
 }

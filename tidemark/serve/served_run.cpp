@@ -160,6 +160,7 @@ Expected<void> ServedRun::make(Step step, bool live) {
     // Nothing was added since.
     if (live && tiled_ && run.chunk_count() == made_of_chunks_) return {};
   }
+  progress_.is_aside = live;
   TM_TRY(auto tiles, TilePack::create(options_.cache_folder));
   TM_TRY_DO(step == Step::kSketch ? options_.making->sketch(run, *tiles)
                                   : options_.making->whole(run, *tiles, progress_));

@@ -6,7 +6,7 @@
 namespace tidemark {
 namespace {
 
-constexpr std::string_view kRun = "/run/";
+constexpr std::string_view kRunAddress = "/run/";
 
 Reply text_reply(const char* type, std::string_view text) {
   return {.type = type, .body = std::string(text)};
@@ -33,8 +33,8 @@ Reply Site::answer_path(std::string_view path, const Request& request) const {
     return text_reply("text/javascript; charset=utf-8", page_bundle().script);
   if (path == "/viewer.css") return text_reply("text/css; charset=utf-8", page_bundle().style);
   if (path == "/runs.json" && options_.list) return json_reply(options_.list());
-  if (!path.starts_with(kRun)) return refusal_reply(404);
-  path.remove_prefix(kRun.size());
+  if (!path.starts_with(kRunAddress)) return refusal_reply(404);
+  path.remove_prefix(kRunAddress.size());
   const std::string_view key = path.substr(0, path.find('/'));
   if (key.size() == path.size()) return refusal_reply(404);
   path.remove_prefix(key.size() + 1);

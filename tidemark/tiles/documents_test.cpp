@@ -118,7 +118,7 @@ TEST(Documents, ListEveryLossWithItsPlace) {
   const std::string first = findings_of(made).at(0);
   EXPECT_TRUE(first.starts_with(std::to_string(all) +
                                 " records of the swimlane stream were dropped "
-                                "(no_page) in "))
+                                "(no page was free) in "))
       << first;
 }
 
@@ -174,8 +174,8 @@ TEST(Documents, OfAFatalRunNameTheScopeAndTheSetting) {
   const auto overview = made.tiles.json("doc/overview");
   const auto& first = overview["findings"][0];
   EXPECT_STREQ(first["text"].GetString(),
-               "Fatal: 2 HEAP_RING_DEADLOCK: the heap of ring 0 is full; --ring-heap 512 gives "
-               "twice the room.");
+               "The program could not go on: the heap of ring 0 is full; --ring-heap 512 gives "
+               "twice the room (2 HEAP_RING_DEADLOCK).");
   EXPECT_STREQ(first["severity"].GetString(), "bad");
   EXPECT_STREQ(first["link"]["site"].GetString(), "a.h:31");
   const auto scopes = made.tiles.json("doc/scopes");
@@ -196,7 +196,7 @@ HangState stalled() {
   state.detected_ticks = kLaunchTicks + 12'000'000'000;
   state.kernels = {"copy"};
   state.lines.resize(state.units.total());
-  for (auto& line : state.lines) line = {.state = UnitState::kIdle, .since_ticks = kLaunchTicks};
+  for (auto& line : state.lines) line = {.since_ticks = kLaunchTicks, .state = UnitState::kIdle};
   UnitImage& busy = state.lines[state.units.core(1)];
   busy.state = UnitState::kBusy;
   busy.task_id = 12;
@@ -221,7 +221,7 @@ TEST(Documents, OfAHangHaveTheAutopsyFirst) {
   const auto overview = made.tiles.json("doc/overview");
   const auto& first = overview["findings"][0];
   EXPECT_STREQ(first["text"].GetString(),
-               "Hang (running stalled): core 1 has been in kernel `copy` of task t12 (a.h:59) for "
+               "The run hung: core 1 has been in kernel `copy` of task t12 (a.h:59) for "
                "11.0 s; 1 task waits for it.");
   EXPECT_STREQ(first["link"]["panel"].GetString(), "hang");
   EXPECT_STREQ(first["link"]["task"].GetString(), "0x000000000000000c");

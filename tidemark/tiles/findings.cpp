@@ -21,29 +21,54 @@ constexpr std::size_t kLossSentences = 3;
 
 std::string percent(double share) {
   const double value = share * 100;
+  if (value > 0 && value < 0.05) return "< 0.1 %";
   return value > 0 && value < 1 ? fmt::format("{:.1f} %", value) : fmt::format("{:.0f} %", value);
 }
 
+// Three digits, as the page writes times.
 std::string duration(double ns) {
-  return human_ns(ns > 0 && ns < 1e19 ? static_cast<std::uint64_t>(ns) : 0);
+  if (!(ns > 0) || !std::isfinite(ns)) return "0 ns";
+  constexpr std::pair<double, std::string_view> kUnits[] = {
+      {1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}};
+  const auto unit = std::ranges::find_if(kUnits, [&](const auto& one) { return ns >= one.first; });
+  const auto& [scale, name] = unit == std::end(kUnits) ? kUnits[3] : *unit;
+  const double value = ns / scale;
+  const int decimals = value < 10 ? 2 : value < 100 ? 1 : 0;
+  return fmt::format("{:.{}f} {}", value, decimals, name);
 }
 
 std::string plural(std::uint64_t count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", with_commas(count), count == 1 ? one : many);
 }
 
-// Ends a sentence that may have ended already.
-std::string sentence(std::string text) {
+std::string without_end(std::string text) {
   while (!text.empty() && (text.back() == '.' || text.back() == ' ' || text.back() == '\n'))
     text.pop_back();
-  return text + ".";
+  return text;
 }
 
+// Begins and ends a sentence; it may have ended already.
+std::string sentence(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
+  return without_end(std::move(text)) + ".";
+}
+
+// What happened, what to do, and last the code to search for.
 std::string error_text(const RunError& error) {
-  std::string text = error.code == 0 ? std::string() : fmt::format("{} ", error.code);
-  text += fmt::format("{}{}{}", error.name, error.name.empty() ? "" : ": ", error.message);
-  if (!error.hint.empty()) text += fmt::format("; {}", error.hint);
-  return text;
+  std::string text = without_end(error.message);
+  if (!error.hint.empty())
+    text += fmt::format("{}{}", text.empty() ? "" : "; ", without_end(error.hint));
+  if (text.empty() || error.name.empty()) return text + error.name;
+  return error.code == 0 ? fmt::format("{} ({})", text, error.name)
+                         : fmt::format("{} ({} {})", text, error.code, error.name);
+}
+
+std::string reason_text(std::string_view reason) {
+  if (reason == to_text(DropReason::kNoPage)) return "no page was free";
+  if (reason == to_text(DropReason::kHostGone)) return "the host was gone";
+  if (reason == to_text(DropReason::kFileError)) return "the file could not be written";
+  if (reason == to_text(DropReason::kDeviceLost)) return "the device was lost";
+  return std::string(reason);
 }
 
 class FindingList {
@@ -107,11 +132,9 @@ class FindingList {
 
   void add_failure(const std::string& tasks) {
     const bool hangs = facts_.status == RunStatus::kHang;
-    std::string text = hangs                                ? "Hang"
-                       : facts_.status == RunStatus::kFatal ? "Fatal"
+    std::string text = hangs                                ? "The run hung"
+                       : facts_.status == RunStatus::kFatal ? "The program could not go on"
                                                             : "The device crashed";
-    if (hangs && facts_.hang && !facts_.hang->hang_class.empty())
-      text += fmt::format(" ({})", facts_.hang->hang_class);
     if (hangs && facts_.hang && !facts_.hang->sentence.empty())
       text += ": " + facts_.hang->sentence;
     else if (facts_.error)
@@ -162,29 +185,42 @@ class FindingList {
     else if (loss.reason == kLossMissing)
       text += fmt::format(" {} missing and nothing says why", loss.lost == 1 ? "is" : "are");
     else
-      text += fmt::format(" {} dropped ({})", loss.lost == 1 ? "was" : "were", loss.reason);
+      text += fmt::format(" {} dropped ({})", loss.lost == 1 ? "was" : "were",
+                          reason_text(loss.reason));
     if (loss.places > 0) text += " in " + plural(loss.places, "place", "places");
     if (!loss.producer.empty()) text += fmt::format(", most by {}", loss.producer);
-    add(loss.expected ? Severity::kWarn : Severity::kBad, text, loss.link);
+    // Of a killed run the kill is the news.
+    const bool by_kill =
+        facts_.status == RunStatus::kRecovered && loss.reason == to_text(DropReason::kHostGone);
+    add(loss.expected || by_kill ? Severity::kWarn : Severity::kBad, text, loss.link);
   }
 
   void add_nan() {
     if (!facts_.nan) return;
     const NanFact& nan = *facts_.nan;
-    std::string text = fmt::format("The first {}", nan.is_nan ? "NaN" : "infinity");
-    text += nan.made ? " was made by" : " is in";
-    text += fmt::format(" `{}` of task {}", nan.kernel, task_text(nan.task_id));
-    if (!nan.site.empty()) text += fmt::format(" ({})", nan.site);
-    text += fmt::format(": {} of {} in argument {} ({}{})", with_commas(nan.count),
-                        plural(nan.elements, "element", "elements"), nan.arg, nan.role,
-                        nan.before ? ", before it ran" : "");
-    if (nan.made)
-      text += clean_text(nan.clean_inputs);
-    else
-      text +=
-          nan.tasks_wrote == 0 ? "; no task wrote one" : "; each task that wrote one had read one";
-    if (nan.made && nan.tasks_wrote > 1)
-      text += fmt::format("; {} tasks wrote one in all", with_commas(nan.tasks_wrote));
+    const std::string_view what = nan.is_nan ? "NaN" : "infinity";
+    const std::string elements =
+        fmt::format("{} of {} in argument {} ({})", with_commas(nan.count),
+                    plural(nan.elements, "element", "elements"), nan.arg, nan.role);
+    std::string task = fmt::format("`{}` of task {}", nan.kernel, task_text(nan.task_id));
+    if (!nan.site.empty()) task += fmt::format(" ({})", nan.site);
+    if (nan.made) {
+      std::string text = fmt::format("The first {} was made by {}: {}{}", what, task, elements,
+                                     clean_text(nan.clean_inputs));
+      if (nan.tasks_wrote > 1)
+        text += fmt::format("; {} tasks wrote one in all", with_commas(nan.tasks_wrote));
+      return add(severity_of(nan), text, nan.link);
+    }
+    const std::string_view nobody = nan.is_nan ? "No task made a NaN" : "No task made an infinity";
+    std::string text =
+        nan.before
+            ? fmt::format("{}; the first was there before {} ran: {}", nobody, task, elements)
+            : fmt::format("{} of clean inputs; the first is in what {} wrote: {}", nobody, task,
+                          elements);
+    text += nan.tasks_wrote == 0
+                ? "; no task wrote one"
+                : fmt::format("; {} had one in what they wrote, and in what they read",
+                              plural(nan.tasks_wrote, "task", "tasks"));
     add(severity_of(nan), text, nan.link);
   }
   // What was there before anybody wrote, or was only handed on, may be as the program wants it.
@@ -221,13 +257,15 @@ class FindingList {
                      "tasks are short for what a dispatch costs: give each more work"},
                     {path.execution_ns, "execution", execution_advice()}};
     std::ranges::stable_sort(parts, std::ranges::greater{}, &Part::ns);
-    std::string text = fmt::format("Critical path of {}: ", duration(path.length_ns));
+    const bool complete = facts_.path->complete;
+    std::string text = fmt::format("Critical path of {}{}: ", duration(path.length_ns),
+                                   complete ? "" : ", in a graph that was not recorded whole");
     for (const Part& part : parts)
       text += fmt::format("{}{} {}", &part == parts ? "" : ", ", percent(part.ns / path.length_ns),
                           part.name);
     text += "; " + parts[0].advice;
     const bool bad = parts[0].ns != path.execution_ns && parts[0].ns > path.length_ns * kDominates;
-    add(bad ? Severity::kWarn : Severity::kNote, text, facts_.path->link);
+    add(bad && complete ? Severity::kWarn : Severity::kNote, text, facts_.path->link);
   }
   std::string orchestrator_advice() const {
     if (facts_.limit && facts_.limit->is_nearly_full())
@@ -244,6 +282,12 @@ class FindingList {
 
   void add_limit() {
     if (!facts_.limit || facts_.limit->peak == 0) return;
+    const std::string place = place_text(*facts_.limit);
+    const auto names_it = [&](const RunError& error) {
+      return error.message.find(place) != std::string::npos;
+    };
+    if (std::ranges::any_of(facts_.warnings, names_it) || (facts_.error && names_it(*facts_.error)))
+      return;  // said already
     add(facts_.limit->is_nearly_full() ? Severity::kWarn : Severity::kNote,
         "Closest to its limit: " + limit_text(*facts_.limit),
         {.panel = "scopes", .site = facts_.limit->site});
@@ -255,13 +299,14 @@ class FindingList {
     for (const Starvation& starved : facts_.starvation) {
       if (!(starved.share >= kStarvationNews)) continue;
       most = std::max(most, starved.share);
-      parts.push_back(fmt::format("{} cores for {} of their time ({} of core time)",
+      parts.push_back(fmt::format("{} cores for {} of their time ({} in all)",
                                   starved.type == CoreType::kAic ? "AIC" : "AIV",
                                   percent(starved.share), duration(starved.core_ns)));
     }
     if (parts.empty()) return;
     add(most >= kStarvationBad ? Severity::kWarn : Severity::kNote,
-        fmt::format("Idle beside a ready task: {}; dispatch is slower than the tasks are long",
+        fmt::format("Cores were idle although a task was ready: {}; a dispatch takes long beside "
+                    "the tasks",
                     joined(parts, ", ")),
         {});
   }

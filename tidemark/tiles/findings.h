@@ -71,6 +71,7 @@ struct PathFact {
   std::uint64_t step_count = 0;
   std::string kernel = {};  // that takes most of its execution
   double kernel_share = 0;  // of its execution
+  bool complete = true;     // false: tasks or edges of the graph are missing
   FindingLink link = {};    // to the step that took longest
 };
 

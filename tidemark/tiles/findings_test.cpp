@@ -75,17 +75,16 @@ TEST(Findings, OfAHangNameTheStuckTask) {
                         .sentence = "core 1 has been in kernel `x` of task t12 for 11.4 s",
                         .link = {.panel = "hang", .task = 12, .track = 4, .site = "a.h:59"}};
   const Finding first = find_findings(facts).at(0);
-  EXPECT_EQ(first.text,
-            "Hang (running stalled): core 1 has been in kernel `x` of task t12 for 11.4 s.");
+  EXPECT_EQ(first.text, "The run hung: core 1 has been in kernel `x` of task t12 for 11.4 s.");
   EXPECT_EQ(first.severity, Severity::kBad);
   EXPECT_EQ(first.link.panel, "hang");
   EXPECT_EQ(first.link.task, 12u);
   EXPECT_EQ(first.link.site, "a.h:59");
   facts.hang.reset();
-  EXPECT_EQ(texts(facts)[0], "Hang: 100 SCHEDULER_TIMEOUT: another text.");
+  EXPECT_EQ(texts(facts)[0], "The run hung: another text (100 SCHEDULER_TIMEOUT).");
   facts.error.reset();
   facts.tasks = {.submitted = 1800, .completed = 12};
-  EXPECT_EQ(texts(facts)[0], "Hang; 12 of 1,800 tasks are complete.");
+  EXPECT_EQ(texts(facts)[0], "The run hung; 12 of 1,800 tasks are complete.");
 }
 
 TEST(Findings, OfAFatalErrorHaveItsHintAndTheScope) {
@@ -99,8 +98,8 @@ TEST(Findings, OfAFatalErrorHaveItsHintAndTheScope) {
   facts.hang = HangFact{.link = {.panel = "hang", .task = 0}};
   const Finding first = find_findings(facts).at(0);
   EXPECT_EQ(first.text,
-            "Fatal: 2 HEAP_RING_DEADLOCK: the heap of ring 0 is full; --ring-heap 512 gives twice "
-            "the room.");
+            "The program could not go on: the heap of ring 0 is full; --ring-heap 512 gives twice "
+            "the room (2 HEAP_RING_DEADLOCK).");
   EXPECT_EQ(first.severity, Severity::kBad);
   EXPECT_EQ(first.link.panel, "scopes");
   EXPECT_EQ(first.link.site, "a.h:31");
@@ -121,7 +120,7 @@ TEST(Findings, SayHowEveryOtherRunEnded) {
   EXPECT_EQ(first(RunStatus::kMismatch).link.panel, "tensors");
   facts.error = RunError{.code = 102, .name = "DEVICE_FAULT", .message = "signal 11"};
   EXPECT_EQ(first(RunStatus::kDeviceFault).text,
-            "The device crashed: 102 DEVICE_FAULT: signal 11.");
+            "The device crashed: signal 11 (102 DEVICE_FAULT).");
   EXPECT_EQ(first(RunStatus::kInterrupted).text,
             "The run was interrupted by a signal; 0 of 0 tasks are complete.");
   EXPECT_EQ(first(RunStatus::kInterrupted).severity, Severity::kWarn);
@@ -149,8 +148,8 @@ TEST(Findings, NameEveryLossAndWhetherItWasAllowed) {
   EXPECT_EQ(found[0].text, "4,000 records of the dump stream are missing and nothing says why.");
   EXPECT_EQ(found[0].severity, Severity::kBad);
   EXPECT_EQ(found[1].text,
-            "37 records of the edges stream were dropped (no_page) in 2 places, most by "
-            "orchestrator.");
+            "37 records of the edges stream were dropped (no page was free) in 2 places, "
+            "most by orchestrator.");
   EXPECT_EQ(found[1].severity, Severity::kWarn);
   EXPECT_EQ(found[1].link.track, 9u);
   EXPECT_EQ(found[1].link.time, 55u);
@@ -220,19 +219,23 @@ TEST(Findings, BlameNobodyForANanThatWasThereBefore) {
   facts.nan->before = true;
   facts.nan->role = "inout";
   facts.nan->tasks_wrote = 0;
-  const Finding unwritten = find(facts, "The first NaN");
+  const Finding unwritten = find(facts, "No task made");
   EXPECT_EQ(unwritten.text,
-            "The first NaN is in `soft<max>` of task r1t4 (nan.h:48): 1 of 1,024 elements in "
-            "argument 3 (inout, before it ran); no task wrote one.");
+            "No task made a NaN; the first was there before `soft<max>` of task r1t4 (nan.h:48) "
+            "ran: 1 of 1,024 elements in argument 3 (inout); no task wrote one.");
   EXPECT_EQ(unwritten.severity, Severity::kNote);
   facts.nan->tasks_wrote = 2;
-  const Finding handed_on = find(facts, "The first NaN");
-  EXPECT_TRUE(handed_on.text.ends_with("; each task that wrote one had read one."));
+  const Finding handed_on = find(facts, "No task made");
+  EXPECT_TRUE(
+      handed_on.text.ends_with("; 2 tasks had one in what they wrote, and in what they read."));
   EXPECT_EQ(handed_on.severity, Severity::kNote) << "the results are as they should be";
   facts.status = RunStatus::kMismatch;
-  EXPECT_EQ(find(facts, "The first NaN").severity, Severity::kWarn);
+  EXPECT_EQ(find(facts, "No task made a NaN").severity, Severity::kWarn);
   facts.nan->is_nan = false;
-  EXPECT_EQ(find(facts, "The first infinity").severity, Severity::kNote);
+  EXPECT_EQ(find(facts, "No task made an infinity").severity, Severity::kNote);
+  facts.nan->before = false;
+  EXPECT_TRUE(find(facts, "No task made an infinity of clean inputs; the first is in what")
+                  .text.ends_with("had one in what they wrote, and in what they read."));
 }
 
 TEST(Findings, BlameTheLargestPartOfTheCriticalPath) {
@@ -240,7 +243,7 @@ TEST(Findings, BlameTheLargestPartOfTheCriticalPath) {
   facts.path = path(1e6, 235e6, 8e6, 756e6);
   Finding found = find(facts, "Critical path");
   EXPECT_EQ(found.text,
-            "Critical path of 1000.0 ms: 76 % orchestrator, 24 % waiting for a core, 0.8 % "
+            "Critical path of 1.00 s: 76 % orchestrator, 24 % waiting for a core, 0.8 % "
             "scheduler, 0.1 % execution; submits come too late: give each task more work, or "
             "submit earlier what the path waits for.");
   EXPECT_EQ(found.severity, Severity::kWarn);
@@ -292,14 +295,15 @@ TEST(Findings, SayHowLongCoresStarved) {
   RunFacts facts = good();
   facts.starvation = {{.type = CoreType::kAic, .core_ns = 2e9, .share = 0.3},
                       {.type = CoreType::kAiv, .core_ns = 5e3, .share = 0.06}};
-  Finding found = find(facts, "Idle");
-  EXPECT_EQ(found.text,
-            "Idle beside a ready task: AIC cores for 30 % of their time (2000.0 ms of core time), "
-            "AIV cores for 6 % of their time (5000 ns of core time); dispatch is slower than the "
-            "tasks are long.");
+  Finding found = find(facts, "Cores were idle");
+  EXPECT_EQ(
+      found.text,
+      "Cores were idle although a task was ready: AIC cores for 30 % of their time (2.00 s in "
+      "all), AIV cores for 6 % of their time (5.00 µs in all); a dispatch takes long beside "
+      "the tasks.");
   EXPECT_EQ(found.severity, Severity::kWarn);
   facts.starvation[0].share = 0.04;
-  found = find(facts, "Idle");
+  found = find(facts, "Cores were idle");
   EXPECT_EQ(found.text.find("AIC"), std::string::npos);
   EXPECT_EQ(found.severity, Severity::kNote);
   facts.starvation[1].share = 0.04;
@@ -333,8 +337,8 @@ TEST(Findings, NameTheKernelWithTheMostTime) {
                             .link = {.task = 3}};
   const Finding found = find_findings(facts).at(0);
   EXPECT_EQ(found.text,
-            "`q\"k` takes 61 % of the time in kernels: 8,192 blocks of 111.5 us on average, the "
-            "longest 3462.9 us.");
+            "`q\"k` takes 61 % of the time in kernels: 8,192 blocks of 112 µs on average, the "
+            "longest 3.46 ms.");
   EXPECT_EQ(found.link.task, 3u);
 }
 
@@ -348,11 +352,15 @@ TEST(Findings, HandOnTheWarningsOfTheRun) {
                     {.name = "DUMP_SKIPPED", .message = "3 tasks were not dumped"}};
   const auto found = find_findings(facts);
   EXPECT_EQ(found.at(0).text,
-            "20 RING_BUFFER_BACKPRESSURE: held back for 84 % of the run; raise it.");
+            "Held back for 84 % of the run; raise it (20 RING_BUFFER_BACKPRESSURE).");
   EXPECT_EQ(found[0].link.panel, "scopes");
   EXPECT_EQ(found[0].link.site, "a.h:83");
-  EXPECT_EQ(found.at(1).text, "DUMP_SKIPPED: 3 tasks were not dumped.");
+  EXPECT_EQ(found.at(1).text, "3 tasks were not dumped (DUMP_SKIPPED).");
   EXPECT_EQ(found[1].link.panel, "timeline");
+  EXPECT_TRUE(find(facts, "Closest to its limit").text.ends_with("set by --ring-dep-pool."));
+  facts.warnings[0].message += ", longest by the dependency pool of ring 2";
+  for (const std::string& text : texts(facts))
+    EXPECT_FALSE(text.starts_with("Closest")) << "the warning has said it";
 }
 
 TEST(Findings, AreSevenAtMostAndTheWorstFirst) {
@@ -368,8 +376,8 @@ TEST(Findings, AreSevenAtMostAndTheWorstFirst) {
   facts.warnings = {{.name = "W", .message = "m"}};
   const auto found = find_findings(facts);
   ASSERT_EQ(found.size(), kFindingsMax);
-  const char* begins[] = {"The results", "3 records",   "The first NaN",   "W: m",
-                          "Critical",    "Idle beside", "Recording slowed"};
+  const char* begins[] = {"The results", "3 records",       "The first NaN",   "M (W)",
+                          "Critical",    "Cores were idle", "Recording slowed"};
   for (std::size_t i = 0; i < found.size(); ++i) {
     EXPECT_TRUE(found[i].text.starts_with(begins[i])) << found[i].text;
     EXPECT_EQ(found[i].severity, i < 3 ? Severity::kBad : Severity::kWarn) << found[i].text;

@@ -96,6 +96,7 @@ TEST(HostileTiles, RecordsOfRandomBitsGiveSoundTiles) {
                              .time_ticks = word(),
                              .line = static_cast<std::uint32_t>(word()),
                              .serial = static_cast<std::uint32_t>(word() % 40)};
+      boundary.depth = static_cast<std::uint16_t>(word());
       boundary.phase = static_cast<ScopeBoundary::Phase>(word() % 4);
       capture.write(capture.lanes().scopes(), boundary);
     }

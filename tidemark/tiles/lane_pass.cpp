@@ -119,9 +119,9 @@ void LanePass::put_span(std::uint64_t begin_ticks, std::uint64_t end_ticks, Tile
   span.begin = input_.list.time_of(begin_ticks);
   const std::uint64_t end = input_.list.time_of(end_ticks);
   span.length = end > span.begin ? end - span.begin : 0;
-  if (span.task != kNoTileTask && !input_.not_finite.empty() &&
-      input_.not_finite.contains(span.task))
-    span.flags |= kTileNotFinite;
+  if (span.task != kNoTileTask && !input_.not_finite.empty())
+    if (const auto found = input_.not_finite.find(span.task); found != input_.not_finite.end())
+      span.flags |= found->second;
   if (spans_ != nullptr) spans_->add(span);
 }
 

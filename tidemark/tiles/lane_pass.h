@@ -21,7 +21,7 @@ namespace tidemark {
 struct PassInput {
   RunCapture& run;
   const TrackList& list;
-  const TaskSet& not_finite;
+  const TaskFlags& not_finite;
   NameTable& names;
   TileGrid grid;
   // Called now and then with the records that were read since the last call. An error ends the

@@ -85,6 +85,7 @@ class OverviewWriter {
     put_object(json_, "critical_path", [&] {
       FieldWriter v(json_);
       TM_FIELDS(v, path, length_ns, execution_ns, core_wait_ns, scheduler_ns, orchestrator_ns);
+      put(json_, "complete", analysed_.graph->complete());
       put(json_, "step_count", path.steps.size());
       const auto shown = longest_steps(path);
       put(json_, "steps_left_out", path.steps.size() - shown.size());

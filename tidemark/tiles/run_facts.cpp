@@ -89,6 +89,7 @@ std::optional<PathFact> path_of(const AnalysedRun& analysed) {
   if (!analysed.path || analysed.path->steps.empty()) return std::nullopt;
   const CriticalPath& path = *analysed.path;
   PathFact fact{.path = path, .step_count = path.steps.size()};
+  fact.complete = analysed.graph->complete();
   std::map<std::uint16_t, double> by_kernel;
   for (const PathStep& step : path.steps) by_kernel[step.kernel] += step.execution_ns;
   const auto most =

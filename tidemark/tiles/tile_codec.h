@@ -31,8 +31,10 @@ inline constexpr std::uint32_t kTileBucketBits = 10;
 inline constexpr std::uint32_t kTileBuckets = 1u << kTileBucketBits;
 inline constexpr std::uint32_t kLevelMost = 26;  // 2^53 ticks in buckets of one tick
 inline constexpr std::uint64_t kNoTileTask = ~std::uint64_t{0};
-// Of spans and buckets: its task has a NaN or an infinity in its dump.
+// Of spans and buckets: its task has a NaN or an infinity in its dump; it wrote one, and what was
+// dumped of what it read had none.
 inline constexpr std::uint16_t kTileNotFinite = 1;
+inline constexpr std::uint16_t kTileMadeNotFinite = 2;
 
 constexpr std::uint64_t zigzag(std::int64_t value) {
   return static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63);

@@ -70,7 +70,7 @@ Expected<void> make_tile_set(RunCapture& run, const TileOptions& options, TileSi
                              const TileProgress& progress) {
   TM_TRY(const TrackList list, list_tracks(run));
   NameTable names(run);
-  const TaskSet not_finite = not_finite_tasks(run);
+  const TaskFlags not_finite = not_finite_tasks(run);
   std::vector<TrackTotals> totals(list.tracks.size());
   TileIndex index{.grid = choose_grid(read_page_times(run, list), finish_of(run, list)),
                   .end = finish_of(run, list),
@@ -82,7 +82,7 @@ Expected<void> make_tile_set(RunCapture& run, const TileOptions& options, TileSi
   if (options.documents) {
     TM_TRY(index.documents, options.documents(run, list, sink));
   }
-  TileWriter writer(sink);
+  TileWriter writer(sink, options.threads);
   const auto report = [&](std::uint64_t records) -> Expected<void> {
     index.records_done += records;
     TM_TRY_DO(writer.result());
@@ -98,7 +98,7 @@ Expected<void> make_tile_set(RunCapture& run, const TileOptions& options, TileSi
       index.end = std::max(index.end, totals[track].end);
     }
   }
-  TM_TRY_DO(writer.result());
+  TM_TRY_DO(writer.finish());
   index.records_done = index.records;
   return sink.put_text("index.json", index_json(run, index));
 }
@@ -126,7 +126,7 @@ Expected<void> sketch_tile_set(RunCapture& run, TileSink& sink) {
     }
     writer.put_directory(track, writer.encoder().sketch(pages));
   }
-  TM_TRY_DO(writer.result());
+  TM_TRY_DO(writer.finish());
   return sink.put_text("index.json", index_json(run, index));
 }
 

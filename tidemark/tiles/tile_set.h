@@ -26,7 +26,9 @@ struct TileDocuments {
 
 struct TileOptions {
   // Makes the documents, before the tracks; null: there are none.
-  std::function<Expected<TileDocuments>(RunCapture&, const TrackList&, TileSink&)> documents;
+  std::function<Expected<TileDocuments>(RunCapture&, const TrackList&, TileSink&)> documents = {};
+  // That compress; whatever the number, the same blobs come to the sink in the same order.
+  std::uint32_t threads = 1;
 };
 
 // records_done of records, about: lanes may be read more than once. An error ends the making and is

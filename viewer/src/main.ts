@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page begins here: finds its run, and shows it or says why it cannot.
 import { App } from './app/app';
+import { showNothing } from './app/nothing';
 import { Run } from './app/run';
 import { runList } from './app/run_list';
 import { reasonOf } from './codec/blob_error';
-import type { Index } from './codec/index_file';
+import { NothingToShow, type Index } from './codec/index_file';
 import { readSetup, sourceOf } from './source/setup';
 import type { TileSource } from './source/tile_source';
 import { h, refill } from './ui/dom';
@@ -37,7 +38,8 @@ async function start(): Promise<void> {
     }
     new App(page, run, other, { problem, runs: setup.runs !== null });
   } catch (error) {
-    say(`This run cannot be shown: ${reasonOf(error)}`, true);
+    if (error instanceof NothingToShow) showNothing(page, error);
+    else say(`This run cannot be shown: ${reasonOf(error)}`, true);
   }
 }
 

@@ -157,6 +157,52 @@ test('Samples.AreDecodedFromBytesWrittenByHand', () => {
   assert.deepEqual([buckets.least[0], buckets.most[0], buckets.last[0]], [-2, 2, -1]);
 });
 
+// A varint of 64 bits, in zigzag.
+function wide(value: bigint): number[] {
+  let left = BigInt.asUintN(64, value < 0n ? -2n * value - 1n : 2n * value);
+  const out: number[] = [];
+  for (; left >= 128n; left >>= 7n) out.push(Number(left & 127n) | 128);
+  return [...out, Number(left)];
+}
+
+test('Samples.KeepSignAndSumOf64Bits', () => {
+  // From the least value to the most: the difference wraps to -1. Then back to 5.
+  const least = -(2n ** 63n);
+  const deltas = [wide(least), wide(-1n), wide(BigInt.asIntN(64, 5n - (2n ** 63n - 1n)))];
+  const samples = decodeSamples(
+    't',
+    bytes(...head(3, 3, 0), ...column(0, 1, 1), ...column(...deltas.flat())),
+  );
+  assert.deepEqual([...samples.value], [-(2 ** 63), 2 ** 63, 5]);
+  const from = wide(least + 3n);
+  const buckets = decodeSampleBuckets(
+    't',
+    bytes(
+      ...head(4, 1, 0),
+      ...column(0),
+      ...column(2),
+      ...column(...from),
+      ...column(...wide(-4n)),
+      ...column(0),
+    ),
+  );
+  assert.deepEqual(
+    [buckets.least[0], buckets.most[0], buckets.last[0]],
+    [-(2 ** 63), 2 ** 63, -(2 ** 63)],
+  );
+  const marks = decodeSpans(
+    't',
+    bytes(
+      ...head(1, 1, 7),
+      ...[0, 0, 0, 0, 0].flatMap((one) => column(one)),
+      ...column(...wide(-(2n ** 60n) - 1n)),
+      ...column(0),
+    ),
+    true,
+  );
+  assert.equal(marks.aux[0], -(2 ** 60));
+});
+
 test('Directory.KnowsWhichTilesExist', () => {
   const directory = decodeDirectory(
     'd',

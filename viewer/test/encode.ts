@@ -219,6 +219,15 @@ export function encodeDirectory(
   ]);
 }
 
+export function encodeSketch(pages: { first: number; last: number; records: number }[]): Buffer {
+  return Buffer.concat([
+    header(6, pages.length, 0),
+    column(deltas(pages.map((page) => page.first))),
+    column(pages.map((page) => page.last - page.first)),
+    column(pages.map((page) => page.records)),
+  ]);
+}
+
 export type Blobs = Map<string, Uint8Array>;
 
 export function pack(blobs: Blobs, name: string, bytes: Uint8Array): void {

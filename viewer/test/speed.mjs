@@ -1,71 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast a page opens, and how long frames take while it zooms and pans, in Debian's Chromium
-// with software rendering. Usage: node test/speed.mjs FILE-OR-ADDRESS
-// The picture is looked at: a frame without many colours in it does not count.
-import { resolve } from 'node:path';
+// How fast the page is. Usage:
+//   node test/speed.mjs FILE-OR-ADDRESS [--profile]   one page: how it opens, how its frames go, and
+//                                                  with --profile in which functions
+//   node test/speed.mjs --campaign BUILD [--small] [--huge]
+// The campaign records runs of the sizes that the page is made for, with the tidemark of a build
+// folder, prints a table of figures and bounds, and fails if one is missed. --small: a few spans, and
+// no bound of time counts. --huge: 100 million spans, too.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { chromium } from 'playwright-core';
+import { parseArgs } from 'node:util';
+import { Browser } from './browser/chromium.mjs';
+import { Runs } from './browser/runs.mjs';
+import { Campaign, kFull, kHuge, kSmall } from './speed/campaign.mjs';
+import { firstPicture, framesWhileMoving, kSize } from './speed/pictures.mjs';
+import { profiled } from './speed/profile.mjs';
 
-const [page] = process.argv.slice(2);
-const address = /^https?:/.test(page) ? page : pathToFileURL(resolve(page)).href;
-const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
-  args: [
-    '--headless',
-    '--no-sandbox',
-    '--disable-gpu',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-    '--enable-precise-memory-info',
-  ],
-});
-try {
-  const tab = await browser.newPage({ viewport: { width: 1280, height: 720 } });
-  const began = Date.now();
-  await tab.goto(`${address}#panel=timeline`, { waitUntil: 'commit' });
-  await tab.waitForFunction(() => document.documentElement.dataset.picture === 'complete', null, {
-    polling: 20,
-    timeout: 60000,
-  });
-  console.log(`first full picture ${Date.now() - began} ms`);
-  await tab.evaluate(() => {
-    window.frames_ = [];
-    let last = performance.now();
-    const frame = (now) => {
-      window.frames_.push(now - last);
-      last = now;
-      window.going_ = requestAnimationFrame(frame);
-    };
-    requestAnimationFrame(frame);
-  });
-  await tab.mouse.move(700, 400);
-  for (let second = 0; second < 10; second++) {
-    const keys = ['w', 'd', 'w', 'a', 's', 'd', 'w', 'w', 's', 's'];
-    await tab.keyboard.down(keys[second]);
-    await tab.waitForTimeout(1000);
-    await tab.keyboard.up(keys[second]);
+async function onePage(browser, page, withProfile) {
+  const address = /^https?:/.test(page) ? page : pathToFileURL(resolve(page)).href;
+  const tab = await browser.newPage({ viewport: kSize });
+  const measured = async (work) => {
+    if (!withProfile) return work();
+    const { result, functions } = await profiled(tab, work);
+    for (const [name, ms] of functions.slice(0, 20)) {
+      console.log(`  ${ms.toFixed(0).padStart(6)} ms  ${name}`);
+    }
+    return result;
+  };
+  const first = await measured(() => firstPicture(tab, address));
+  console.log(`first full picture ${first.ms.toFixed(0)} ms, ${first.colours} colours`);
+  const moved = await measured(() => framesWhileMoving(tab, 10));
+  console.log(
+    `${moved.frames} frames: median ${moved.median.toFixed(1)} ms, 95 % ${moved.p95.toFixed(1)} ms, ` +
+      `longest ${moved.most.toFixed(1)} ms; ${(moved.heap / 2 ** 20).toFixed(0)} MiB of heap`,
+  );
+  return 0;
+}
+
+async function campaign(browser, runs, sizes) {
+  const all = new Campaign(browser, runs, sizes);
+  try {
+    await all.measure();
+  } finally {
+    console.log(`\n${all.table()}`);
   }
-  const result = await tab.evaluate(() => {
-    cancelAnimationFrame(window.going_);
-    const frames = window.frames_.sort((a, b) => a - b);
-    const canvas = document.querySelector('canvas.spans');
-    const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-    const colours = new Set();
-    for (let i = 0; i < data.length; i += 4)
-      colours.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
-    const at = (part) => frames[Math.floor(frames.length * part)].toFixed(1);
-    return {
-      frames: frames.length,
-      median: at(0.5),
-      p95: at(0.95),
-      most: at(0.9999),
-      colours: colours.size,
-      heapMb: (performance.memory.usedJSHeapSize / 2 ** 20).toFixed(0),
-    };
+  console.log(all.missed.length > 0 ? `\nmissed: ${all.missed.join('; ')}` : '\nall bounds kept');
+  return all.missed.length > 0 ? 1 : 0;
+}
+
+// What `./dev test` asks: everything works at a small size. An error where something does not.
+export async function smallSpeedTest(tally, build) {
+  const name = 'Speed.EveryWayToThePageWorksWithManySpans';
+  await withBrowser(build, async (browser, runs) => {
+    const all = new Campaign(browser, runs, kSmall);
+    await all.measure();
+    tally.add(name, all.missed.length > 0 ? all.table() : null);
+  }).catch((error) => tally.add(name, error.stack));
+}
+
+async function withBrowser(build, work) {
+  const folder = mkdtempSync(join(tmpdir(), 'tidemark-speed-'));
+  const { browser } = await Browser.launch(null, folder);
+  const runs = build ? new Runs(resolve(build), folder) : null;
+  try {
+    return await work(browser, runs);
+  } finally {
+    await browser.close();
+    await runs?.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+if (process.argv[1] === new URL(import.meta.url).pathname) {
+  const { values, positionals } = parseArgs({
+    options: {
+      campaign: { type: 'string' },
+      small: { type: 'boolean' },
+      huge: { type: 'boolean' },
+      profile: { type: 'boolean' },
+    },
+    allowPositionals: true,
   });
-  console.log(JSON.stringify(result));
-} finally {
-  await browser.close();
+  const sizes = values.small ? kSmall : values.huge ? kHuge : kFull;
+  const status = await withBrowser(values.campaign, (browser, runs) =>
+    runs ? campaign(browser, runs, sizes) : onePage(browser, positionals[0], values.profile),
+  );
+  process.exit(status);
 }

@@ -180,6 +180,30 @@ test('Leaves.AreThoseThatReachIntoTheRange', () => {
   assert.deepEqual(leavesIn(directory, 0, 9e9, 1), [0, 1]);
 });
 
+// Buckets of one tick in a run of days: what there is to look through are the tiles, not the days.
+test('Plan.OfALongRunWithFewTilesIsShort', () => {
+  const leaves = Array.from({ length: 20 }, (_, i) => ({
+    first: i * 4e11,
+    end: i * 4e11 + 9,
+    count: 4096,
+  }));
+  const directory = decodeDirectory('d', encodeDirectory(leaves, [[5, 6, 390625000]]), 1);
+  const plan = planTiles(directory, { shift: 0, levelCount: 1 }, { begin: 0, end: 8e12 }, 1000);
+  const pieces = plan.pieces.map(({ begin, end, tile }) => [begin, end, tile]);
+  assert.deepEqual(pieces, [
+    [0, 5120, -1],
+    [5120, 6144, 5],
+    [6144, 7168, 6],
+    [7168, 4e11, -1],
+    [4e11, 4e11 + 1024, 390625000],
+    [4e11 + 1024, 8e12, -1],
+  ]);
+  assert.deepEqual(
+    plan.pieces.map(({ leaves: own }) => own.length),
+    [1, 0, 0, 0, 0, 18],
+  );
+});
+
 test('Plan.AsksForFewTilesAtEveryZoom', async () => {
   const { store, end } = await storeOf(randomSpans(3, 60000, 4000));
   const track = store.index.tracks[0];
@@ -289,6 +313,7 @@ test('DrawingList.HasAtMostOneRectanglePerPixel', async () => {
       run: (x, width) => {
         for (let i = x; i < x + width; i++) assert.equal(taken[i]++, 0);
       },
+      endRow: () => undefined,
       plain: () => assert.fail('plain'),
       hatch: () => assert.fail('hatch'),
     });
@@ -348,6 +373,32 @@ test('Counter.HoldsItsValueAndShowsItsExtremes', async () => {
     if (last)
       assert.ok(area.least[399] <= last.value + slack && area.most[399] >= last.value - slack);
   }
+});
+
+test('Counter.SaysFromWhereItIsOnlyHeld', async () => {
+  const samples: SampleRow[] = [
+    { time: 100, value: 3 },
+    { time: 499, value: 5 },
+  ];
+  const blobs: Blobs = new Map();
+  packSampleTrack(blobs, 0, samples, kLevels);
+  const store = new TileStore(
+    new MemorySource(blobs),
+    indexOf(1000, [{ id: 0, kind: 'counter', values: 'samples', count: samples.length }]),
+  );
+  const area = async (begin: number, end: number) => {
+    let one = fillArea(store, store.index.tracks[0], { begin, end }, 100);
+    while (!one.complete) {
+      await settled(store);
+      one = fillArea(store, store.index.tracks[0], { begin, end }, 100);
+    }
+    return one;
+  };
+  const whole = await area(0, 1000);
+  assert.equal(whole.heldFrom, 50);
+  assert.deepEqual([whole.most[49], whole.most[50], whole.most[99]], [5, 5, 5]);
+  assert.equal((await area(100, 300)).heldFrom, Infinity);
+  assert.ok((await area(600, 1000)).heldFrom <= 0);
 });
 
 test('Store.KeepsWithinItsRoomAndStillAnswers', async () => {

@@ -22,6 +22,8 @@ test('Duration.AlwaysHasItsUnit', () => {
   assert.equal(duration(NaN), '?');
   assert.equal(moment(1234567, 1000), '1.235 ms');
   assert.equal(percent(0.0012), '0.1 %');
+  assert.equal(percent(0.0004), '< 0.1 %');
+  assert.equal(percent(0), '0 %');
   assert.equal(bytes(1536), '1.50 KiB');
 });
 
@@ -190,25 +192,33 @@ test('Slice.HoldsTheOuterDimensions', () => {
   assert.deepEqual([...histogram(Float64Array.from([1, 2, 3, NaN]), range, 2)], [1, 2]);
 });
 
+const kTask: GraphTask = {
+  id: '',
+  text: 't',
+  kernel: 'k',
+  site: '',
+  scope: '',
+  track: null,
+  submit: 0,
+  ready: 0,
+  dispatch: 0,
+  start: 0,
+  end: 1,
+  complete: 1,
+  critical: false,
+  pred: [],
+  succ: [],
+};
+
 test('Graph.NeighbourhoodIsNeverMoreThanAScreen', async () => {
   const id = (n: number): string => `0x${n.toString(16).padStart(16, '0')}`;
   const find = (task: string): Promise<GraphTask> => {
     const n = Number(task);
     const near = Array.from({ length: 40 }, (_, i) => id(n + i + 1));
     return Promise.resolve({
+      ...kTask,
       id: task,
       text: `t${n}`,
-      kernel: 'k',
-      site: '',
-      scope: '',
-      track: null,
-      submit: 0,
-      ready: 0,
-      dispatch: 0,
-      start: 0,
-      end: 1,
-      complete: 1,
-      critical: false,
       pred: Array.from({ length: 40 }, (_, i) => ({
         task: id(Math.max(0, n - i - 1)),
         argument: 0,
@@ -227,6 +237,27 @@ test('Graph.NeighbourhoodIsNeverMoreThanAScreen', async () => {
   assert.ok(near.nodes.length > 20 && near.nodes.length <= kMostNodes, `${near.nodes.length}`);
   assert.equal(new Set(near.nodes.map((node) => node.id)).size, near.nodes.length);
   assert.ok(near.nodes[0].moreAfter > 0);
+});
+
+test('Graph.ATaskIsAboveAllThatWaitForIt', async () => {
+  // 4 waits for 3, 2 and 1; 3 for 2; 2 for 1: all are one step from 4, and a chain.
+  const producers: Record<string, string[]> = { d: ['c', 'b', 'a'], c: ['b'], b: ['a'], a: [] };
+  const find = (task: string): Promise<GraphTask> =>
+    Promise.resolve({
+      ...kTask,
+      id: task,
+      pred: producers[task].map((one) => ({ task: one, argument: 0, reason: '', early: false })),
+      succ: Object.keys(producers).filter((one) => producers[one].includes(task)),
+    });
+  for (const centre of ['d', 'a', 'b']) {
+    const none = { before: new Set<string>(), after: new Set<string>() };
+    const near = await neighbourhood(find, centre, none, 2);
+    const layer = new Map(near.nodes.map((node) => [node.id, node.layer]));
+    assert.equal(layer.get(centre), 0);
+    for (const edge of near.edges) {
+      assert.ok((layer.get(edge.from) ?? 0) < (layer.get(edge.to) ?? 0), `around ${centre}`);
+    }
+  }
 });
 
 test('Graph.PageOfATaskIsFoundByItsId', () => {

@@ -43,7 +43,7 @@ struct Stretch {
   std::uint64_t count = 0;
   std::uint64_t busy = 0;
   std::uint64_t longest = 0;
-  bool not_finite = false;
+  std::uint16_t flags = 0;
   bool operator==(const Stretch&) const = default;
 };
 
@@ -56,7 +56,7 @@ inline Stretch stretch_of(const std::vector<TileSpan>& spans, std::uint64_t from
     if (span.begin >= from && span.begin < to) {
       ++sum.count;
       sum.longest = std::max(sum.longest, span.length);
-      sum.not_finite |= (span.flags & kTileNotFinite) != 0;
+      sum.flags |= span.flags;
     }
     const std::uint64_t begin = std::max(span.begin, covered_until);
     const std::uint64_t end = std::min(span.end(), to);
@@ -105,7 +105,7 @@ class TrackReader {
       sum.count += part.count;
       sum.busy += part.busy;
       sum.longest = std::max(sum.longest, part.longest);
-      sum.not_finite |= part.not_finite;
+      sum.flags |= part.flags;
     }
     return sum;
   }
@@ -121,7 +121,7 @@ class TrackReader {
       sum.count += bucket.count;
       sum.busy += bucket.busy;
       sum.longest = std::max(sum.longest, bucket.longest);
-      sum.not_finite |= (bucket.flags & kTileNotFinite) != 0;
+      sum.flags |= bucket.flags;
     }
     return sum;
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -24,8 +23,8 @@ struct NamedSpan {
 class NaiveTracks {
  public:
   NaiveTracks(RunCapture& run, const TrackList& list) : run_(run), list_(list) {}
-  // Tasks whose spans are flagged.
-  std::set<std::uint64_t> not_finite;
+  // Tasks whose spans are flagged, and how.
+  std::map<std::uint64_t, std::uint16_t> not_finite;
 
   [[nodiscard]] std::vector<NamedSpan> spans(const Track& track) {
     found_.clear();
@@ -98,7 +97,7 @@ class NaiveTracks {
     found.span.length = end < found.span.begin ? 0 : end - found.span.begin;
     found.span.task = task;
     found.span.aux = aux;
-    found.span.flags = not_finite.contains(task) ? kTileNotFinite : std::uint16_t{0};
+    found.span.flags = not_finite.contains(task) ? not_finite.at(task) : std::uint16_t{0};
     found_.push_back(std::move(found));
   }
 
@@ -127,26 +126,19 @@ class NaiveTracks {
     }
   }
 
-  // Every begin finds its end: the first boundary after it that ends it or a scope around it.
+  // Every begin finds its end: the first boundary after it that is no deeper.
   void read_scopes(LaneIndex lane) {
     std::vector<ScopeBoundary> all;
     RecordCursor cursor = run_.records(lane);
     while (cursor.next()) all.push_back(cursor.as<ScopeBoundary>());
-    std::vector<std::pair<std::size_t, std::size_t>> closed;  // end, begin
-    std::vector<std::size_t> open;
-    for (std::size_t i = 0; i <= all.size(); ++i) {
-      if (i < all.size() && all[i].phase == ScopeBoundary::Phase::kBegin) {
-        open.push_back(i);
-        continue;
-      }
-      std::size_t keep = i < all.size() ? open.size() : 0;
-      for (std::size_t at = open.size(); i < all.size() && at > 0; --at)
-        if (all[open[at - 1]].serial == all[i].serial) {
-          keep = at - 1;
-          break;
-        }
-      for (; open.size() > keep; open.pop_back()) closed.emplace_back(i, open.back());
+    std::vector<std::pair<std::size_t, std::size_t>> closed;  // end, begin; inner ones first
+    for (std::size_t begin = all.size(); begin-- > 0;) {
+      if (all[begin].phase != ScopeBoundary::Phase::kBegin) continue;
+      std::size_t end = begin + 1;
+      while (end < all.size() && all[end].depth > all[begin].depth) ++end;
+      closed.emplace_back(end, begin);
     }
+    std::ranges::stable_sort(closed, {}, &std::pair<std::size_t, std::size_t>::first);
     for (const auto& [end, begin] : closed)
       add(all[begin].time_ticks, all[std::min(end, all.size() - 1)].time_ticks, kNoTileTask,
           all[begin].ring, run_.site_of(all[begin].file, all[begin].line));

@@ -2,17 +2,25 @@
 // The page around the panels: header, tabs, the selected task, keys, the address. It owns the
 // state; a panel asks it to change and hears of what has changed.
 import { reasonOf } from '../codec/blob_error';
+import type { Index } from '../codec/index_file';
 import { h, refill } from '../ui/dom';
 import { NameColors, readTheme, type Theme } from '../ui/palette';
 import { savePicture } from '../ui/picture';
 import type { AppView, Panel } from './app_view';
 import { header } from './header';
 import { helpSheet } from './help';
-import { makePanel, panelTitle, panelsOf } from './panels';
+import { makePanel, panelsOf } from './panels';
 import type { Run } from './run';
 import { SearchBox } from './search';
 import { SelectedBar } from './selected_bar';
-import { fromAddress, kNoSelection, toAddress, type PanelId, type State } from './selection';
+import {
+  fromAddress,
+  kNoSelection,
+  panelTitle,
+  toAddress,
+  type PanelId,
+  type State,
+} from './selection';
 
 type Changed = Set<keyof State | 'data' | 'size' | 'theme'>;
 
@@ -63,7 +71,13 @@ export class App implements AppView {
   }
 
   private firstPanel(): PanelId {
-    return this.run.index.documents.has('hang') ? 'hang' : 'overview';
+    return this.hangs(this.run.index) ? 'hang' : 'overview';
+  }
+
+  // A run that hung opens on its autopsy. One that ended at a limit has one, too, but its findings
+  // say which limit, and what to change.
+  private hangs(index: Index): boolean {
+    return index.documents.has('hang') && index.run.status !== 'fatal';
   }
 
   set(change: Partial<State>, step = false): void {
@@ -284,7 +298,7 @@ export class App implements AppView {
       run?.source.follow?.(
         (index) => {
           if (index.pending) return;
-          const hung = !run.index.documents.has('hang') && index.documents.has('hang');
+          const hung = !this.hangs(run.index) && this.hangs(index);
           run.renew(index);
           this.retheme();
           this.fillHead();

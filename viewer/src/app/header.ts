@@ -8,16 +8,16 @@ import type { Run } from './run';
 
 export function header(run: Run, extra: { problem: string; runs: boolean }): HTMLElement[] {
   const index = run.index;
-  const status = index.progress.live ? 'running' : shape.text(index.run.status, 'unknown');
+  const status = statusOf(run);
   const good = status === 'ok' || status === 'running';
-  const device = shape.number(index.run.device_ns) || run.ns(index.end - index.launch);
+  const { text: time, hint } = timeOf(run);
   const parts: Child[] = [
     extra.runs
       ? h('a', { class: 'home', href: '?', title: 'All runs of this server' }, 'Runs')
       : null,
     h('strong', { class: 'title', title: index.title }, index.title),
     h('span', { class: `status ${good ? 'good' : 'bad'}` }, status),
-    h('span', {}, duration(device)),
+    h('span', { title: hint }, time),
     h('span', { class: 'spacer' }),
     ledger(run),
     recorder(run),
@@ -41,6 +41,31 @@ export function header(run: Run, extra: { problem: string; runs: boolean }): HTM
   return lines;
 }
 
+// What run.json says; but only who sees the run going on can say that it does.
+function statusOf(run: Run): string {
+  if (run.index.progress.live) return 'running';
+  return isUnfinished(run) ? 'not finished' : shape.text(run.index.run.status, 'unknown');
+}
+
+// Its host has not written how it ended: it goes on, or it was killed.
+function isUnfinished(run: Run): boolean {
+  return run.index.progress.live || run.index.run.status === 'running';
+}
+
+// How long the device ran; of a run whose device never said, the host's time.
+export function timeOf(run: Run): { text: string; hint: string } {
+  const device = shape.number(run.index.run.device_ns);
+  const host = shape.number(run.index.run.host_ns);
+  if (device > 0) return { text: duration(device), hint: 'from launch to end on the device' };
+  if (host > 0 && !run.index.progress.live) {
+    return { text: duration(host), hint: 'as the host saw it: the device never came to its end' };
+  }
+  return {
+    text: duration(run.ns(run.index.end - run.index.launch)),
+    hint: 'from launch to the last record',
+  };
+}
+
 export function ledgerText(run: Run): { text: string; bad: boolean } {
   const missing = run.index.missing;
   const produced = shape.number(missing.produced);
@@ -52,18 +77,22 @@ export function ledgerText(run: Run): { text: string; bad: boolean } {
   }
   if (produced === 0) return { text: 'no records', bad: false };
   if (open !== 0) {
-    const closes = run.index.progress.live
+    const closes = isUnfinished(run)
       ? `ledger open: ${count(produced)} produced, ${count(kept)} here`
       : `ledger does not close: ${count(Math.abs(open))} of ${count(produced)} unaccounted`;
     return { text: closes, bad: !run.index.progress.live };
   }
   if (lost > 0) return { text: `${count(lost)} of ${count(produced)} records lost`, bad: true };
+  if (isUnfinished(run)) return { text: `${count(kept)} records so far`, bad: false };
   return { text: `ledger closed: ${count(kept)} of ${count(produced)}`, bad: false };
 }
 
 function ledger(run: Run): HTMLElement {
   const { text, bad } = ledgerText(run);
-  return h('span', { class: bad ? 'bad' : '' }, text);
+  const hint =
+    'Every record that a producer wrote is counted: the ledger is closed when each is here, ' +
+    'or is known to be lost.';
+  return h('span', { class: bad ? 'bad' : '', title: hint }, text);
 }
 
 function recorder(run: Run): HTMLElement | null {
@@ -75,7 +104,10 @@ function recorder(run: Run): HTMLElement | null {
     perRecord !== null && perRecord > 0
       ? `${perRecord.toFixed(perRecord < 10 ? 2 : 0)} ns a record`
       : '',
-    stall !== null ? `producers waited ${percent(stall)}` : '',
+    stall !== null ? `producers waited ${percent(stall)} of the time` : '',
   ].filter((word) => word !== '');
-  return h('span', { class: 'quiet' }, `recorder ${words.join(', ')}`);
+  const hint =
+    'What recording cost: the time a producer takes to write one record, and how long producers ' +
+    'waited for the recorder.';
+  return h('span', { class: 'quiet', title: hint }, `Recording: ${words.join(', ')}`);
 }

@@ -33,7 +33,9 @@ const kKeys: [string, [string, string][]][] = [
     [
       ['hatched red', 'records that were dropped or overwritten'],
       ['hatched amber', 'a producer waited for the recorder'],
-      ['red notch', 'a task with a NaN or an infinity'],
+      ['red notch', 'a task that made a NaN or an infinity'],
+      ['red line above', 'a task that had one in its arguments'],
+      ['paler counter', 'no record after that: its last value'],
       ['line below', 'the critical path'],
       ['thick arrow', 'what the task waited for last'],
     ],

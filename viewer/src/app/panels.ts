@@ -12,10 +12,6 @@ import type { AppView, Panel } from './app_view';
 import type { Run } from './run';
 import { kPanels, type PanelId } from './selection';
 
-export function panelTitle(id: PanelId): string {
-  return id[0].toUpperCase() + id.slice(1);
-}
-
 export function panelsOf(run: Run, other: Run | null): { id: PanelId; empty: string }[] {
   const documents = run.index.documents;
   return kPanels.map((id) => {

@@ -58,13 +58,20 @@ export async function runList(page: HTMLElement, name: string): Promise<void> {
                 'tr',
                 {},
                 ...['', 'Run', 'What', 'Status', 'Size', 'Recorded'].map((head) =>
-                  h('th', {}, head),
+                  h('th', { class: head === 'Size' ? 'number' : '' }, head),
                 ),
               ),
             ),
             h('tbody', {}, ...runs.map((run) => runRow(run, mark))),
           ),
-      runs.length > 1 ? compare : null,
+      runs.length > 1
+        ? h(
+            'p',
+            {},
+            compare,
+            h('span', { class: 'quiet' }, ' Tick the two that should be compared.'),
+          )
+        : null,
     ),
   );
 }
@@ -80,7 +87,11 @@ function runRow(run: Json, mark: (path: string, on: boolean) => void): HTMLEleme
     h('td', {}, box),
     h('td', {}, h('a', { href: `?run=${encodeURIComponent(path)}` }, shape.text(run.name, path))),
     h('td', {}, shape.text(run.title)),
-    h('td', { class: `status ${status === 'ok' || status === 'running' ? '' : 'bad'}` }, status),
+    h(
+      'td',
+      { class: `status ${status === 'ok' || status === 'running' ? 'good' : 'bad'}` },
+      status,
+    ),
     h('td', { class: 'number' }, bytes(shape.number(run.bytes))),
     h('td', {}, shape.text(run.time).replace('T', ' ').replace(/Z$/, ' UTC')),
   );

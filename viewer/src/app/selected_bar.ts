@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // One line about what is selected, below every panel: what it is, what it waited for, where it
 // comes from, and the ways on.
+import { swatch } from '../panels/kernel_table';
 import { h, link, refill, type Child } from '../ui/dom';
 import type { GraphTask } from '../tiles/graph_store';
 import { duration, taskText } from '../ui/units';
 import { momentText } from '../timeline/axis';
 import type { AppView } from './app_view';
+
+const kMostInLegend = 8;
 
 export class SelectedBar {
   readonly root = h('footer', { class: 'selected', 'aria-label': 'Selected' });
@@ -31,6 +34,8 @@ export class SelectedBar {
       kernel,
       site,
       absolute,
+      this.app.state.panel,
+      this.app.theme.dark,
       this.problem,
       this.app.run.index.progress.generation,
     ]);
@@ -53,8 +58,11 @@ export class SelectedBar {
     } else if (kernel !== null) {
       this.fill(
         h('strong', {}, kernel),
-        h('span', { class: 'quiet' }, 'brought out in the timeline'),
-        link('Timeline', () => this.app.go('timeline')),
+        h('span', { class: 'quiet' }, 'stands out in the timeline'),
+        this.app.state.panel === 'timeline'
+          ? null
+          : link('Timeline', () => this.app.go('timeline')),
+        link('All kernels', () => this.app.set({ kernel: null })),
       );
     } else if (site !== null) {
       this.fill(
@@ -63,8 +71,26 @@ export class SelectedBar {
         link('Scopes', () => this.app.go('scopes')),
       );
     } else {
-      this.fill(h('span', { class: 'quiet' }, 'Nothing is selected. ? shows the keys.'));
+      this.fill(
+        h('span', { class: 'quiet' }, 'Nothing is selected: click on a task. ? shows the keys.'),
+        h('span', { class: 'spacer' }),
+        ...(this.app.state.panel === 'timeline' ? this.legend() : []),
+      );
     }
+  }
+
+  // The colours of the kernels; a click on one lets it stand out.
+  private legend(): HTMLElement[] {
+    const { names, nameKinds } = this.app.run.index;
+    const kernels = names.filter((_, i) => nameKinds[i] === 'kernel');
+    return kernels.slice(0, kMostInLegend).map((name) => {
+      return h(
+        'button',
+        { class: 'link entry', type: 'button', onclick: () => this.app.set({ kernel: name }) },
+        swatch(this.app.colors.ofText(name)),
+        name,
+      );
+    });
   }
 
   private spanText(begin: number, end: number | null): string {

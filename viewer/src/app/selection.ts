@@ -14,6 +14,10 @@ export const kPanels: PanelId[] = [
   'compare',
 ];
 
+export function panelTitle(id: PanelId): string {
+  return id[0].toUpperCase() + id.slice(1);
+}
+
 export interface State {
   panel: PanelId;
   task: string | null; // 0x and 16 digits

@@ -68,7 +68,8 @@ export type Blob = Spans | Buckets | Samples | SampleBuckets | Directory | Sketc
 export const kFlagNotFinite = 1;
 const kNoTask = 0xffffffff;
 
-export function decodeSpans(blob: string, bytes: Uint8Array): Spans {
+// `signedAux`: of a track of marks, whose aux is a value.
+export function decodeSpans(blob: string, bytes: Uint8Array, signedAux = false): Spans {
   const reader = new ColumnReader(blob, bytes, 1);
   const begin = reader.column();
   // The first delta is from the base, which is the first begin itself.
@@ -82,7 +83,7 @@ export function decodeSpans(blob: string, bytes: Uint8Array): Spans {
     name: Uint32Array.from(reader.column()),
     taskLow: wrapping(reader.signed()),
     taskHigh: Uint32Array.from(reader.column()),
-    aux: reader.column(),
+    aux: signedAux ? reader.signed() : reader.column(),
     row: clamped(reader.column()),
     flags: new Uint8Array(reader.count),
   };
@@ -141,12 +142,7 @@ export function decodeBuckets(blob: string, bytes: Uint8Array): Buckets {
 export function decodeSamples(blob: string, bytes: Uint8Array): Samples {
   const reader = new ColumnReader(blob, bytes, 3);
   const time = reader.running(reader.base);
-  const value = reader.signed();
-  let sum = 0;
-  for (let i = 0; i < value.length; i++) {
-    sum += value[i];
-    value[i] = sum;
-  }
+  const value = reader.signedSums();
   reader.finish();
   return { kind: 'samples', count: reader.count, time, value };
 }
@@ -156,12 +152,9 @@ export function decodeSampleBuckets(blob: string, bytes: Uint8Array): SampleBuck
   const bucket = reader.running(reader.base);
   const samples = reader.column();
   const least = reader.signed();
-  const most = reader.signed();
-  const last = reader.signed();
-  for (let i = 0; i < least.length; i++) {
-    most[i] += least[i];
-    last[i] += least[i];
-  }
+  const { wide } = reader;
+  const most = reader.signedOver(wide, least);
+  const last = reader.signedOver(wide, least);
   reader.finish();
   return { kind: 'sample buckets', count: reader.count, bucket, samples, least, most, last };
 }

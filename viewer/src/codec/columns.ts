@@ -3,8 +3,8 @@
 //
 //   "TMT1" | u8 kind | 3 zero bytes | u32 count | u64 base | columns: u32 bytes, varints
 //
-// Values are doubles: ticks stay below 2^53. What is larger (a mark's 64-bit value) loses its low
-// bits here and nowhere else.
+// Values are doubles: ticks stay below 2^53. What is larger (the value of a mark or a counter) is the
+// nearest double; its sign and its sums are those of 64 bits.
 import { BlobError } from './blob_error';
 
 export const kHeaderBytes = 20;
@@ -60,7 +60,65 @@ export class ColumnReader {
   }
 
   signed(count = this.count): Float64Array {
-    return unzigzag(this.column(count));
+    return this.integers(count, () => 0n, unzigzag);
+  }
+
+  // Differences, each to the value before it, modulo 2^64.
+  signedSums(count = this.count): Float64Array {
+    return this.integers(count, (before) => before, sumsOf);
+  }
+
+  // Differences to `others`, modulo 2^64.
+  signedOver(others: BigInt64Array | null, doubles: Float64Array): Float64Array {
+    const at = (i: number): bigint => others?.[i] ?? BigInt(doubles[i]);
+    return this.integers(
+      doubles.length,
+      (_, i) => at(i),
+      (values) => {
+        unzigzag(values);
+        for (let i = 0; i < values.length; i++) values[i] += doubles[i];
+        return values;
+      },
+    );
+  }
+
+  // The column as 64-bit integers, where doubles are too small for it; else null.
+  private wideInts: BigInt64Array | null = null;
+  get wide(): BigInt64Array | null {
+    return this.wideInts;
+  }
+
+  // Doubles where all values and results are whole in them, else 64-bit integers: base(i) + value.
+  private integers(
+    count: number,
+    base: (before: bigint, i: number) => bigint,
+    quick: (values: Float64Array) => Float64Array,
+  ): Float64Array {
+    const from = this.at + 4;
+    const raw = this.column(count);
+    this.wideInts = null;
+    const fits = raw.every(isWhole);
+    const values = fits ? quick(raw) : raw;
+    if (fits && values.every(isWhole)) return values;
+    const wide = new BigInt64Array(count);
+    let at = from;
+    let before = 0n;
+    for (let i = 0; i < count; i++) {
+      let value = 0n;
+      let shift = 0n;
+      let byte = 0;
+      do {
+        byte = this.bytes[at++];
+        value |= BigInt(byte & 127) << shift;
+        shift += 7n;
+      } while (byte >= 128);
+      const signed = value & 1n ? -((value + 1n) >> 1n) : value >> 1n;
+      before = BigInt.asIntN(64, base(before, i) + signed);
+      wide[i] = before;
+      values[i] = Number(before);
+    }
+    this.wideInts = wide;
+    return values;
   }
 
   // Deltas summed up from `first`: sorted values.
@@ -100,6 +158,17 @@ export function readVarints(bytes: Uint8Array, at: number, end: number, out: Flo
     out[i] = value;
   }
   return at;
+}
+
+function isWhole(value: number): boolean {
+  return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+}
+
+function sumsOf(deltas: Float64Array): Float64Array {
+  let sum = 0;
+  unzigzag(deltas);
+  for (let i = 0; i < deltas.length; i++) deltas[i] = sum += deltas[i];
+  return deltas;
 }
 
 export function unzigzag(values: Float64Array): Float64Array {

@@ -67,6 +67,17 @@ export interface Index {
   pending: string; // nothing is there yet: what is being done
 }
 
+// The run is known, but it has nothing that can be drawn.
+export class NothingToShow extends Error {
+  constructor(
+    reason: string,
+    readonly title: string,
+    readonly run: Json,
+  ) {
+    super(reason);
+  }
+}
+
 export const kMostLevels = 24;
 const kMostTracks = 1 << 17;
 
@@ -76,7 +87,9 @@ export function readIndex(bytes: Uint8Array): Index {
   if (json.version !== 1) {
     throw new Error(`index.json: version ${shape.text(json.version, '?')}, this page reads 1`);
   }
-  if (typeof json.error === 'string') throw new Error(json.error);
+  if (typeof json.error === 'string') {
+    throw new NothingToShow(json.error, shape.text(json.title), shape.record(json.run));
+  }
   const tracks = shape.records(json.tracks);
   if (tracks.length > kMostTracks) throw new Error(`index.json: ${tracks.length} tracks`);
   const launch = Math.max(0, shape.number(json.launch));

@@ -2,7 +2,7 @@
 // Two runs side by side: what they are, time per kernel, the critical path by task, and where their
 // values part.
 import type { AppView, Panel } from '../app/app_view';
-import { ledgerText } from '../app/header';
+import { ledgerText, timeOf } from '../app/header';
 import type { Run } from '../app/run';
 import * as shape from '../codec/shape';
 import type { Json } from '../codec/shape';
@@ -56,12 +56,13 @@ export class ComparePanel implements Panel {
     if (asked !== this.asked) return;
     refill(
       this.root,
+      timesOf(run, other),
       this.values.root,
       h(
         'div',
         { class: 'columns' },
-        this.facts(run, here, 'This run'),
-        this.facts(other, there, 'The other'),
+        this.facts(run, here, 'A, this run'),
+        this.facts(other, there, 'B, the other run'),
       ),
       this.kernels(here, there),
       comparePaths(this.app, here, there),
@@ -71,11 +72,9 @@ export class ComparePanel implements Panel {
 
   private facts(run: Run, overview: Json, title: string): HTMLElement {
     const path = shape.record(overview.critical_path);
-    const device =
-      shape.number(run.index.run.device_ns) || run.ns(run.index.end - run.index.launch);
     const rows: [string, string][] = [
       ['status', shape.text(run.index.run.status, 'unknown')],
-      ['time', duration(device)],
+      ['time', timeOf(run).text],
       ['tasks', count(run.index.tasks)],
       ['records', ledgerText(run).text],
     ];
@@ -138,14 +137,15 @@ export class ComparePanel implements Panel {
           value: (pair) => pair.name,
           cell: (pair) => h('span', {}, swatch(this.app.colors.ofText(pair.name)), pair.name),
         },
-        of('Blocks', 'a', 'count'),
-        of('other', 'b', 'count'),
-        of('Total', 'a', 'total_ns'),
-        of('other', 'b', 'total_ns'),
-        of('Mean', 'a', 'mean_ns'),
-        of('other', 'b', 'mean_ns'),
+        of('Blocks A', 'a', 'count'),
+        of('Blocks B', 'b', 'count'),
+        of('Total A', 'a', 'total_ns'),
+        of('Total B', 'b', 'total_ns'),
+        of('Mean A', 'a', 'mean_ns'),
+        of('Mean B', 'b', 'mean_ns'),
         {
-          title: 'Total ÷ other',
+          title: 'Total A ÷ B',
+          hint: 'above 1: A took longer',
           width: '7rem',
           number: true,
           value: ratio,
@@ -155,4 +155,20 @@ export class ComparePanel implements Panel {
     });
     return section('Time per kernel', table.root);
   }
+}
+
+// Which took longer, where the device said how long.
+function timesOf(run: Run, other: Run): HTMLElement | null {
+  const [a, b] = [run, other].map((one) => shape.number(one.index.run.device_ns));
+  if (a <= 0 || b <= 0) return null;
+  const factor = Math.max(a, b) / Math.min(a, b);
+  const words =
+    factor < 1.02
+      ? 'as long'
+      : `${factor.toFixed(factor < 10 ? 2 : 0)} times ${a > b ? 'as long' : 'as fast'}`;
+  return h(
+    'p',
+    { class: 'sentence' },
+    `This run took ${duration(a)}, the other ${duration(b)}: ${words}.`,
+  );
 }

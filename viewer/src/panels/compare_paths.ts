@@ -47,26 +47,27 @@ export function comparePaths(app: AppView, here: Json, there: Json): HTMLElement
       {
         title: 'On the path of',
         width: '8rem',
-        value: (row) => (row.a && row.b ? 'both' : row.a ? 'this run' : 'the other'),
+        value: (row) => (row.a && row.b ? 'both' : row.a ? 'A' : 'B'),
       },
-      step('Execution', 'a', 'execution_ns'),
-      step('other', 'b', 'execution_ns'),
+      step('Execution A', 'a', 'execution_ns'),
+      step('Execution B', 'b', 'execution_ns'),
       {
-        title: 'All ',
+        title: 'Cost A',
+        hint: 'its part of the critical path: execution and waiting',
         width: '7rem',
         number: true,
         value: (row) => total(row.a),
         text: (row) => (row.a ? duration(total(row.a)) : '·'),
       },
       {
-        title: 'other',
+        title: 'Cost B',
         width: '7rem',
         number: true,
         value: (row) => total(row.b),
         text: (row) => (row.b ? duration(total(row.b)) : '·'),
       },
       {
-        title: 'Difference',
+        title: 'A − B',
         width: '7rem',
         number: true,
         value: difference,
@@ -80,7 +81,8 @@ export function comparePaths(app: AppView, here: Json, there: Json): HTMLElement
     h(
       'p',
       { class: 'quiet' },
-      `${count(both)} tasks are on both paths, ${count(rows.length - both)} on one of them.`,
+      `${count(both)} ${both === 1 ? 'task is' : 'tasks are'} on both paths, ` +
+        `${count(rows.length - both)} on one of them.`,
     ),
     table.root,
   );

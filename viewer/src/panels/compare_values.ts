@@ -132,7 +132,11 @@ export class CompareValues {
       h(
         'thead',
         {},
-        h('tr', {}, ...['argument', 'this run', 'the other'].map((head) => h('th', {}, head))),
+        h(
+          'tr',
+          {},
+          ...['argument', 'A, this run', 'B, the other run'].map((head) => h('th', {}, head)),
+        ),
       ),
       h(
         'tbody',

@@ -52,8 +52,9 @@ export function criticalPath(
   const path = overview.critical_path;
   const rows = shape.records(path.steps);
   const left = shape.number(path.steps_left_out);
-  const ns = (title: string, key: string, width = '4.6rem') => ({
+  const ns = (title: string, key: string, hint: string, width = '4.6rem') => ({
     title,
+    hint,
     width,
     number: true,
     value: (row: Json) => shape.maybe(row[key]),
@@ -72,16 +73,24 @@ export function criticalPath(
         text: (row) => shape.text(row.text) || taskText(shape.text(row.task)),
       },
       { title: 'Kernel', width: 'minmax(4.5rem, 1fr)', value: (row) => shape.text(row.kernel) },
-      ns('Execution', 'execution_ns'),
-      ns('Core', 'core_wait_ns'),
-      ns('Scheduler', 'scheduler_ns'),
-      ns('Orchestr.', 'orchestrator_ns'),
+      ns('Execution', 'execution_ns', 'from start to end of its kernel'),
+      ns('Core', 'core_wait_ns', 'ready, and every core of its type was busy'),
+      ns('Scheduler', 'scheduler_ns', 'ready, a core was idle, and nobody had dispatched it'),
+      ns('Orchestrator', 'orchestrator_ns', 'nothing but its submit was missing', '5.6rem'),
     ],
   });
   const words =
     `${count(rows.length + left)} tasks, ${duration(shape.number(path.length_ns))}` +
     (left > 0 ? `; the ${count(rows.length)} longest are listed` : '');
-  return section('Critical path', h('p', { class: 'quiet' }, words), blameBar(path), table.root);
+  return section(
+    'Critical path',
+    path.complete === false
+      ? h('p', { class: 'bad' }, 'The graph was not recorded whole: the true path may be another.')
+      : null,
+    h('p', { class: 'quiet' }, words),
+    blameBar(path),
+    table.root,
+  );
 }
 
 function openStep(app: AppView, row: Json): void {

@@ -6,9 +6,9 @@ import { svg } from '../ui/dom';
 import { count, duration, taskText } from '../ui/units';
 import type { Neighbourhood, Node } from './graph_layers';
 
-const kWide = 128;
+const kWide = 144;
 const kTall = 40;
-const kApartX = 146;
+const kApartX = 164;
 const kApartY = 86;
 
 type Side = 'before' | 'after';
@@ -27,28 +27,38 @@ export function drawGraph(
   const top = near.layers.first * kApartY - kTall / 2 - 26;
   const bottom = near.layers.last * kApartY + kTall / 2 + 26;
   const at = new Map(near.nodes.map((node) => [node.id, node]));
+  const scale = window.innerWidth >= 1900 ? 1.3 : 1; // as letters are
   const element = svg('svg', {
     viewBox: `${left} ${top} ${right - left} ${bottom - top}`,
-    width: right - left,
-    height: bottom - top,
+    width: (right - left) * scale,
+    height: (bottom - top) * scale,
     role: 'group',
     'aria-label': 'Tasks around it',
   });
-  for (const edge of near.edges) {
+  for (const edge of joined(near.edges)) {
     const from = at.get(edge.from);
     const to = at.get(edge.to);
-    if (from && to) element.append(...edgeOf(from, to, centre, edge));
+    if (from && to) element.append(...edgeOf(from, to, centre, edge.words));
   }
   for (const node of near.nodes) element.append(nodeOf(app, node, centre, expand));
-  return { element, left, top };
+  return { element, left: left * scale, top: top * scale };
 }
 
-function edgeOf(
-  from: Node,
-  to: Node,
-  centre: string,
-  edge: { argument: number | null; reason: string },
-): SVGElement[] {
+// Several arguments between two tasks are one arrow.
+function joined(edges: Neighbourhood['edges']): { from: string; to: string; words: string }[] {
+  const pairs = new Map<string, { from: string; to: string; words: string }>();
+  for (const { from, to, reason, argument } of edges) {
+    const words = [reason, argument !== null ? `argument ${argument}` : '']
+      .filter((word) => word)
+      .join(', ');
+    const pair = pairs.get(`${from} ${to}`);
+    if (pair) pair.words += `\n${words}`;
+    else pairs.set(`${from} ${to}`, { from, to, words });
+  }
+  return [...pairs.values()];
+}
+
+function edgeOf(from: Node, to: Node, centre: string, words: string): SVGElement[] {
   const x0 = from.x * kApartX;
   const y0 = from.layer * kApartY + kTall / 2;
   const x1 = to.x * kApartX;
@@ -59,15 +69,7 @@ function edgeOf(
     class: own ? 'edge own' : 'edge',
     d: `M${x0} ${y0}C${x0} ${y0 + bend} ${x1} ${y1 - bend} ${x1} ${y1}`,
   });
-  path.append(
-    svg(
-      'title',
-      {},
-      [edge.reason, edge.argument !== null ? `argument ${edge.argument}` : '']
-        .filter((w) => w)
-        .join(', '),
-    ),
-  );
+  path.append(svg('title', {}, words));
   return [path, svg('path', { class: own ? 'head own' : 'head', d: `M${x1} ${y1}l-3.5 -7h7z` })];
 }
 
@@ -79,7 +81,9 @@ function nodeOf(app: AppView, node: Node, centre: string, expand: Expand): SVGEl
   const time =
     task && task.start !== null && task.end !== null
       ? duration(run.ns(task.end - task.start))
-      : 'not run';
+      : task && task.complete !== null
+        ? '' // it has no kernel
+        : 'not run';
   const group = svg('g', {
     class: `node${node.id === centre ? ' centre' : ''}${task?.critical ? ' critical' : ''}`,
     tabindex: 0,
@@ -111,7 +115,11 @@ function nodeOf(app: AppView, node: Node, centre: string, expand: Expand): SVGEl
     svg(
       'text',
       { class: 'what', x: x + 12, y: y + 31 },
-      fitting(task ? `${task.kernel} ${time}` : 'not recorded', kWide - 16, 6),
+      fitting(
+        task ? [task.kernel, time].filter((word) => word).join(' · ') : 'not recorded',
+        kWide - 16,
+        5.8,
+      ),
     ),
     svg(
       'title',
@@ -131,9 +139,8 @@ function moreOf(node: Node, side: Side, y: number, expand: Expand): SVGElement {
     'text',
     {
       class: 'more',
-      x: node.x * kApartX,
+      x: node.x * kApartX - kWide / 2 + 1,
       y,
-      'text-anchor': 'middle',
       tabindex: 0,
       role: 'button',
     },

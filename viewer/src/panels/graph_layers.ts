@@ -51,7 +51,32 @@ export async function neighbourhood(
       front = next;
     }
   }
+  deepen(nodes, centre);
   return arrange(nodes);
+}
+
+const kMostLayers = 12;
+
+// A task is above all that wait for it, also where it is one step from the selected one, too. In
+// bounds: a dense graph would become a tower.
+function deepen(nodes: Map<string, Node>, centre: string): void {
+  for (const side of [-1, 1]) {
+    const own = [...nodes.values()].filter((node) => Math.sign(node.layer) === side);
+    for (let round = 0; round < kMostLayers; round++) {
+      let moved = false;
+      for (const node of own) {
+        for (const id of neighboursOf(node.task, side < 0 ? -1 : 1)) {
+          const next = nodes.get(id);
+          if (!next || id === centre || Math.sign(next.layer) !== side) continue;
+          const layer = node.layer + side;
+          if (Math.abs(layer) <= Math.abs(next.layer) || Math.abs(layer) > kMostLayers) continue;
+          next.layer = layer;
+          moved = true;
+        }
+      }
+      if (!moved) break;
+    }
+  }
 }
 
 function neighboursOf(task: GraphTask | null, side: -1 | 1): string[] {

@@ -6,13 +6,18 @@ import * as shape from '../codec/shape';
 import type { Json } from '../codec/shape';
 import type { GraphTask } from '../tiles/graph_store';
 import { h, link, refill } from '../ui/dom';
+import { Table } from '../ui/table';
 import { count, duration, taskText } from '../ui/units';
-import { criticalPath } from './critical_path';
+import { kBlames } from './critical_path';
 import { drawGraph } from './graph_drawing';
 import { neighbourhood, type Neighbourhood } from './graph_layers';
 import { section } from './section';
 
 const kMostChain = 200;
+
+function spentOn(step: Json): number {
+  return kBlames.reduce((sum, [key]) => sum + shape.number(step[key]), 0);
+}
 
 export class GraphPanel implements Panel {
   readonly id = 'graph';
@@ -63,58 +68,88 @@ export class GraphPanel implements Panel {
       );
       return;
     }
-    if (!this.centre) {
-      await this.showStart(about, asked);
-      return;
-    }
-    const near = await neighbourhood(
-      (id) => run.graph.find(id),
-      this.centre,
-      this.expanded,
-      this.depth,
-    );
+    const start = this.centre ? null : await this.startOf();
+    if (asked !== this.asked) return;
+    const centre = this.centre || start?.task || '';
+    const near = await neighbourhood((id) => run.graph.find(id), centre, this.expanded, this.depth);
     const own = near.nodes[0]?.task ?? null;
     const chain = own ? await this.lateChain(own) : [];
     if (asked !== this.asked) return;
     if (!own) {
       refill(
         this.picture_,
-        h('p', { class: 'nothing' }, `${taskText(this.centre)} is not in the recorded graph.`),
+        h(
+          'p',
+          { class: 'nothing' },
+          this.centre
+            ? `${taskText(this.centre)} is not in the recorded graph.`
+            : 'No task was recorded.',
+        ),
       );
     } else {
-      this.draw(near);
+      this.draw(near, centre);
     }
-    refill(this.side, ...this.words(own, about, chain));
+    refill(
+      this.side,
+      start && own ? this.invitation(about, own, start) : null,
+      ...this.words(own, about, chain),
+      start ? this.pathTable(start.steps) : null,
+    );
   }
 
-  // Nothing is selected: the longest chain is where to begin.
-  private async showStart(about: Json, asked: number): Promise<void> {
+  // Nothing is selected: the task of the critical path that cost most is where to begin.
+  private async startOf(): Promise<{ task: string; steps: Json[] }> {
     const { run } = this.app;
     const overview = run.index.documents.has('overview')
       ? await run.documents.get('doc/overview')
       : null;
-    if (asked !== this.asked) return;
+    const steps = shape.records(shape.record(shape.record(overview).critical_path).steps);
+    const most = steps.reduce<Json | null>(
+      (best, step) => (spentOn(step) > (best ? spentOn(best) : -1) ? step : best),
+      null,
+    );
+    if (most) return { task: shape.text(most.task), steps };
     const first = (await run.graph.page(0))?.keys().next();
-    const task = first && !first.done ? first.value : '';
-    if (asked !== this.asked) return;
-    const path = criticalPath(this.app, shape.record(overview), (row) =>
-      this.app.selectTask(shape.text(row.task)),
+    return { task: first && !first.done ? first.value : '', steps };
+  }
+
+  private invitation(about: Json, own: GraphTask, start: { steps: Json[] }): HTMLElement {
+    return h(
+      'p',
+      {},
+      `${count(shape.number(about.tasks, this.app.run.index.tasks))} tasks were recorded. Nothing ` +
+        'is selected, so this is around ',
+      link(`${own.text} ${own.kernel}`, () => this.app.selectTask(own.id)),
+      start.steps.length > 0 ? ', which cost most of the critical path' : '',
+      '. Click on any task, or press / and write its name.',
     );
-    const where = path ? 'of the critical path below, ' : '';
-    refill(
-      this.picture_,
-      h('p', {}, `${count(shape.number(about.tasks, run.index.tasks))} tasks were recorded.`),
-      h('p', {}, `Choose one: ${where}in the timeline, or with / and its name.`),
-      task
-        ? h(
-            'p',
-            {},
-            link(`The first: ${taskText(task)}`, () => this.app.selectTask(task)),
-          )
-        : null,
-      path,
-    );
-    refill(this.side, ...this.incomplete(about));
+  }
+
+  private pathTable(steps: Json[]): HTMLElement | null {
+    if (steps.length === 0) return null;
+    const table = new Table<Json>({
+      label: 'Critical path',
+      rows: steps,
+      tall: 12,
+      choose: (step) => this.app.selectTask(shape.text(step.task)),
+      columns: [
+        {
+          title: 'Task',
+          width: '5rem',
+          value: (step) => shape.text(step.text) || taskText(shape.text(step.task)),
+        },
+        { title: 'Kernel', width: '1fr', value: (step) => shape.text(step.kernel) },
+        {
+          title: 'Cost',
+          hint: 'its part of the critical path: execution and waiting',
+          width: '5rem',
+          number: true,
+          value: spentOn,
+          text: (step) => duration(spentOn(step)),
+        },
+      ],
+    });
+    return section('Critical path', table.root);
   }
 
   private incomplete(about: Json): HTMLElement[] {
@@ -189,10 +224,11 @@ export class GraphPanel implements Panel {
     const edge = last ? own.pred.find((one) => one.task === last.id) : undefined;
     const later =
       last && last.complete !== null && own.submit !== null && last.complete > own.submit;
+    const producers = new Set(own.pred.map((one) => one.task)).size;
     return h(
       'p',
       {},
-      `It waits for ${count(own.pred.length)} ` + `${own.pred.length === 1 ? 'task' : 'tasks'}. `,
+      `It waits for ${count(producers)} ${producers === 1 ? 'task' : 'tasks'}. `,
       ...(last
         ? [
             'The last to be complete was ',
@@ -232,8 +268,8 @@ export class GraphPanel implements Panel {
     return chain;
   }
 
-  private draw(near: Neighbourhood): void {
-    const { element, left, top } = drawGraph(this.app, near, this.centre, (id, side) => {
+  private draw(near: Neighbourhood, centre: string): void {
+    const { element, left, top } = drawGraph(this.app, near, centre, (id, side) => {
       this.expanded[side].add(id);
       void this.load();
     });
@@ -242,13 +278,13 @@ export class GraphPanel implements Panel {
       h(
         'div',
         { class: 'controls' },
-        h('button', { type: 'button', onclick: () => this.deepen(-1) }, 'Fewer'),
-        h('button', { type: 'button', onclick: () => this.deepen(1) }, 'More'),
+        h('button', { type: 'button', onclick: () => this.deepen(-1) }, 'Fewer tasks'),
+        h('button', { type: 'button', onclick: () => this.deepen(1) }, 'More tasks'),
         h(
           'span',
           { class: 'quiet' },
           `${count(near.nodes.length)} tasks, up to ${this.depth} ` +
-            'steps away; a number leads to those left out',
+            'steps away; +N shows those left out',
         ),
       ),
       h('div', { class: 'canvas' }, element),

@@ -9,7 +9,7 @@ import { ticksOf } from '../timeline/axis';
 import { h, link, refill, type Child } from '../ui/dom';
 import { Table } from '../ui/table';
 import { bytes, count, duration, parseTask } from '../ui/units';
-import { bar } from './overview_panel';
+import { bar, withNames } from './overview_panel';
 import { section } from './section';
 
 export class HangPanel implements Panel {
@@ -38,14 +38,15 @@ export class HangPanel implements Panel {
     }
     refill(
       this.root,
-      h('p', { class: 'sentence' }, sentenceOf(hang)),
+      h('p', { class: 'sentence' }, ...withNames(sentenceOf(hang))),
+      this.advice(),
       h(
         'p',
         { class: 'quiet' },
-        `${shape.text(hang.code)} ${shape.text(hang.name)}: ` +
-          `${shape.text(hang.class)}. ${count(shape.number(hang.completed))} of ` +
+        `${count(shape.number(hang.completed))} of ` +
           `${count(shape.number(hang.submitted))} tasks were complete. Noticed ` +
-          `${duration(shape.number(hang.detected_ns))} after launch.`,
+          `${duration(shape.number(hang.detected_ns))} after launch. ` +
+          `(${shape.text(hang.code)} ${shape.text(hang.name)}: ${shape.text(hang.class)})`,
       ),
       this.stuck(hang),
       this.chain(hang),
@@ -56,6 +57,23 @@ export class HangPanel implements Panel {
         h('div', {}, this.records(hang), this.rings(hang)),
       ),
       typeof hang.text === 'string' ? section('As text', h('pre', {}, hang.text)) : null,
+    );
+  }
+
+  // What to change, and where it was full.
+  private advice(): HTMLElement | null {
+    const error = shape.record(this.app.run.index.run.error);
+    const hint = asSentence(
+      shape.text(error.hint).replace(/^'tidemark hang' shows the autopsy; /, ''),
+    );
+    const site = shape.text(error.scope);
+    const scopes = site !== '' && this.app.run.index.documents.has('scopes');
+    if (!hint && !scopes) return null;
+    return h(
+      'p',
+      {},
+      hint ? `${hint} ` : null,
+      scopes ? link('The scope that was full', () => this.app.go('scopes', { site })) : null,
     );
   }
 
@@ -72,9 +90,12 @@ export class HangPanel implements Panel {
   private stuck(hang: Json): HTMLElement | null {
     const stuck = shape.records(hang.stuck);
     if (stuck.length === 0) return null;
+    // Only in a kernel it is known since when; the others have nothing of their own to say.
+    const known = stuck.filter((one) => shape.number(one.for_ns) > 0);
+    if (known.length === 0) return this.notComplete(stuck);
     return section(
-      stuck.length === 1 ? 'Stuck' : `Stuck: ${count(stuck.length)}`,
-      ...stuck.slice(0, 20).map((one) => {
+      known.length === 1 ? 'Stuck' : `Stuck: ${count(known.length)}`,
+      ...known.slice(0, 20).map((one) => {
         const waits = shape.texts(one.waits_for);
         const waiters = shape.texts(one.waiters);
         const task = shape.text(one.task);
@@ -87,11 +108,7 @@ export class HangPanel implements Panel {
             { class: 'facts' },
             ...fact('on', shape.maybe(one.core) !== null ? `core ${shape.number(one.core)}` : ''),
             ...fact('submitted at', shape.text(one.site)),
-            ...fact(
-              'since',
-              `${duration(shape.number(one.since_ns))} after launch, for ` +
-                duration(shape.number(one.for_ns)),
-            ),
+            ...fact('since', sinceOf(one)),
             ...fact('waits for', waits.join('; ')),
             h('dt', {}, 'who waits'),
             h(
@@ -105,23 +122,43 @@ export class HangPanel implements Panel {
                   : '',
             ),
           ),
-          h(
-            'p',
-            {},
-            link('Its place in the timeline', () => this.showStuck(one)),
-            ' · ',
-            link('Its arguments', () => {
-              this.openTask(shape.text(one.task_id, parseTask(task) ?? ''));
-              this.app.go('tensors');
-            }),
-            ' · ',
-            link('Why it was where it was', () => {
-              this.openTask(shape.text(one.task_id, parseTask(task) ?? ''));
-              this.app.go('graph');
-            }),
-          ),
+          h('p', {}, ...this.waysOf(one)),
         );
       }),
+    );
+  }
+
+  // Only those that lead to something.
+  private waysOf(one: Json): Child[] {
+    const { index } = this.app.run;
+    const go = (panel: 'tensors' | 'graph') => (): void => {
+      this.openTask(shape.text(one.task_id, parseTask(shape.text(one.task)) ?? ''));
+      this.app.go(panel);
+    };
+    const ways: [boolean, string, () => void][] = [
+      [shape.number(one.for_ns) > 0, 'Its place in the timeline', () => this.showStuck(one)],
+      [index.tensors > 0, 'Its arguments', go('tensors')],
+      [index.documents.has('graph'), 'Why it was where it was', go('graph')],
+    ];
+    return ways
+      .filter(([leads]) => leads)
+      .flatMap(([, text, way], i) => (i > 0 ? [' · ', link(text, way)] : [link(text, way)]));
+  }
+
+  private notComplete(stuck: Json[]): HTMLElement {
+    const waits = [...new Set(stuck.flatMap((one) => shape.texts(one.waits_for)))];
+    return section(
+      `Not complete: ${count(stuck.length)} ${stuck.length === 1 ? 'task' : 'tasks'}`,
+      h(
+        'p',
+        {},
+        ...stuck.slice(0, 40).flatMap((one): Child[] => {
+          const task = shape.text(one.task);
+          return [this.task(task, `${task} ${shape.text(one.kernel)}`), '  '];
+        }),
+        stuck.length > 40 ? `and ${count(stuck.length - 40)} more` : '',
+      ),
+      waits.length > 0 ? h('p', { class: 'quiet' }, `Waits for ${waits.join('; ')}.`) : null,
     );
   }
 
@@ -165,18 +202,20 @@ export class HangPanel implements Panel {
         unit: `core ${shape.text(one.core)} (${shape.text(one.core_type, '?')})`,
       })),
     ];
+    // Where none has left, the process is gone, and that says nothing of one of them.
+    const some = units.some((unit) => unit.left !== false);
     const table = new Table<Json>({
       label: 'Units',
       rows: units,
       tall: 16,
-      classOf: (row) => (row.left === false ? 'bad' : ''),
+      classOf: (row) => (row.left === false && (some || shape.text(row.task)) ? 'bad' : ''),
       choose: (row) => {
         const task = parseTask(shape.text(row.task));
         if (task) this.openTask(task);
       },
       columns: [
-        { title: 'Unit', width: '7rem', value: (row) => shape.text(row.unit) },
-        { title: 'State', width: '4.6rem', value: (row) => shape.text(row.state) },
+        { title: 'Unit', width: '6.6rem', value: (row) => shape.text(row.unit) },
+        { title: 'State', width: '4rem', value: (row) => shape.text(row.state) },
         {
           title: 'For',
           width: '4.2rem',
@@ -184,12 +223,12 @@ export class HangPanel implements Panel {
           value: (row) => shape.number(row.for_ns),
           text: (row) => duration(shape.number(row.for_ns)),
         },
-        { title: 'What', width: 'minmax(13rem, 2fr)', value: whatOf },
+        { title: 'What', width: 'minmax(14rem, 2fr)', value: whatOf },
         {
           title: 'Left',
           width: '2.4rem',
           value: (row) => (row.left === false ? 'no' : 'yes'),
-          hint: 'left when it was asked to',
+          hint: 'it left when it was asked to: where nothing did, the process had ended',
         },
       ],
     });
@@ -273,8 +312,20 @@ export class HangPanel implements Panel {
 }
 
 function sentenceOf(hang: Json): string {
-  const sentence = shape.text(hang.sentence, shape.text(hang.message));
-  return sentence ? `${sentence[0].toUpperCase()}${sentence.slice(1)}.` : 'The run hung.';
+  return (
+    asSentence(shape.text(hang.sentence) || shape.text(hang.message)) || 'The run was stopped.'
+  );
+}
+
+function asSentence(text: string): string {
+  return text ? `${text[0].toUpperCase()}${text.slice(1).replace(/\.$/, '')}.` : '';
+}
+
+// Empty: it was never begun.
+function sinceOf(one: Json): string {
+  const time = shape.number(one.for_ns);
+  if (time === 0) return '';
+  return `${duration(shape.number(one.since_ns))} after launch, for ${duration(time)}`;
 }
 
 function fact(name: string, value: string): HTMLElement[] {
@@ -291,5 +342,5 @@ function whatOf(row: Json): string {
     );
   }
   const last = shape.text(row.last_submitted);
-  return last ? `last submitted ${last} at ${shape.text(row.last_site)}` : '';
+  return last ? `submitted ${last} (${shape.text(row.last_site)})` : '';
 }

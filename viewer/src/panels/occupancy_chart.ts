@@ -82,6 +82,7 @@ export class OccupancyChart {
     const width = this.width;
     const area = fillArea(run.tiles, track, this.view, width);
     const peak = area.peak();
+    const recorded = Math.max(0, Math.min(width, area.heldFrom)); // then it is only held
     // With a capacity that is far away the line is out of sight, and the words say how far.
     const near = capacity !== null && capacity > 0 && peak > capacity * 0.2;
     const top = near ? capacity : Math.max(peak * 1.15, 1e-9);
@@ -101,7 +102,7 @@ export class OccupancyChart {
     refill(
       this.plot,
       svg('path', { class: 'most', d: outline(area.most, y, y(0)) }),
-      svg('path', { class: 'least', d: outline(area.least, y, y(0)) }),
+      svg('path', { class: 'least', d: outline(area.least.subarray(0, recorded), y, y(0)) }),
       ...ticks.flatMap((tick) => {
         const x = xOf(this.view, width, tick.ticks);
         return [

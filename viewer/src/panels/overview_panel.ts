@@ -2,11 +2,11 @@
 // The first screen: what stands out in sentences, then the numbers behind it.
 import type { AppView, Panel } from '../app/app_view';
 import { ledgerText } from '../app/header';
-import { kPanels, type PanelId, type State } from '../app/selection';
+import { kPanels, panelTitle, type PanelId, type State } from '../app/selection';
 import * as shape from '../codec/shape';
 import type { Json } from '../codec/shape';
 import { fitRange } from '../timeline/view';
-import { h, link, refill, type Child } from '../ui/dom';
+import { h, refill, type Child } from '../ui/dom';
 import { Table } from '../ui/table';
 import { count, duration, percent, taskText } from '../ui/units';
 import { criticalPath } from './critical_path';
@@ -70,7 +70,14 @@ export class OverviewPanel implements Panel {
         'li',
         { class: severity },
         h('span', { class: 'sign', 'aria-label': severity }),
-        go ? link(text, go) : text,
+        go
+          ? h(
+              'button',
+              { class: 'link', type: 'button', onclick: go },
+              h('span', {}, ...withNames(text)),
+              h('span', { class: 'way' }, `→ ${panelTitle(way.panel as PanelId)}`),
+            )
+          : h('span', {}, ...withNames(text)),
       );
     });
     if (lines.length === 0) {
@@ -91,6 +98,13 @@ export class OverviewPanel implements Panel {
   private wayOf(way: Json): (() => void) | null {
     const panel = shape.text(way.panel) as PanelId;
     if (!kPanels.includes(panel)) return null;
+    // A finding about the whole run has no place of its own.
+    if (panel === 'timeline' && typeof way.task !== 'string' && shape.maybe(way.time) === null) {
+      return null;
+    }
+    const { index } = this.app.run;
+    if ((panel === 'scopes' || panel === 'graph') && !index.documents.has(panel)) return null;
+    if (panel === 'tensors' && index.tensors === 0) return null;
     return () => {
       const change: Partial<State> = {};
       const time = shape.maybe(way.time);
@@ -265,6 +279,15 @@ export class OverviewPanel implements Panel {
       left > 0 ? h('p', { class: 'quiet' }, `${count(left)} more are not listed.`) : null,
     );
   }
+}
+
+// Names that a sentence has between back quotes stand out, and no flag is broken at its hyphens.
+export function withNames(text: string): Child[] {
+  return text.split(/(`[^`]*`|--[a-z][a-z-]*)/).map((part, i) => {
+    if (i % 2 === 0) return part;
+    const name = part.startsWith('`');
+    return h('span', { class: name ? 'name' : 'flag' }, name ? part.slice(1, -1) : part);
+  });
 }
 
 // A column that has nothing takes no place.

@@ -7,8 +7,8 @@ import type { Json } from '../codec/shape';
 import { clampView, fitRange, pan, zoomAt } from '../timeline/view';
 import { h, link, refill, type Child } from '../ui/dom';
 import { Table } from '../ui/table';
-import { bytes, count, duration } from '../ui/units';
-import { bar } from './overview_panel';
+import { bytes, count, duration, percent } from '../ui/units';
+import { bar, withNames } from './overview_panel';
 import { OccupancyChart, type Counter } from './occupancy_chart';
 import { section } from './section';
 
@@ -50,7 +50,7 @@ export class ScopesPanel implements Panel {
     this.charts = this.countersOf(scopes).map((counter) => new OccupancyChart(this.app, counter));
     refill(
       this.root,
-      culpritOf(scopes),
+      culpritOf(scopes) ?? this.closest(scopes),
       section(
         'Occupancy over time',
         this.charts.length === 0 ? h('p', { class: 'quiet' }, 'No occupancy was recorded.') : null,
@@ -65,6 +65,27 @@ export class ScopesPanel implements Panel {
     );
     this.sites?.setSelected((row) => shape.text(row.site) === this.app.state.site);
     for (const chart of this.charts) chart.draw();
+  }
+
+  private closest(scopes: Json): HTMLElement | null {
+    const rows = shape.records(scopes.resources);
+    const most = rows.reduce<Json | null>(
+      (best, row) => (shape.number(row.percent) > shape.number(best?.percent, -1) ? row : best),
+      null,
+    );
+    if (!most || shape.number(most.peak) === 0) return null;
+    const text = inBytes(shape.text(most.resource)) ? bytes : count;
+    const full = shape.number(most.percent) >= 99.5;
+    const site = shape.text(most.site);
+    return h(
+      'p',
+      { class: 'sentence' },
+      `Closest to its limit: the ${nameOfResource(most)}, ` +
+        `${text(shape.number(most.peak))} of ${text(shape.number(most.capacity))} ` +
+        `(${percent(shape.number(most.percent) / 100)})`,
+      ...(site ? [', in the scope at ', link(site, () => this.app.set({ site }))] : []),
+      ...withNames(full ? `. Raise ${shape.text(most.flag)} to let the program run ahead.` : '.'),
+    );
   }
 
   // The fullest first; those that never held anything are left out.
@@ -97,12 +118,14 @@ export class ScopesPanel implements Panel {
   }
 
   private peaks(scopes: Json): HTMLElement {
-    const rows = shape
-      .records(scopes.resources)
+    const all = shape.records(scopes.resources);
+    const rows = all
+      .filter((row) => shape.number(row.peak) > 0)
       .sort((a, b) => shape.number(b.percent) - shape.number(a.percent));
+    const unused = all.length - rows.length;
     const of = (row: Json, key: string): string => {
       const value = shape.number(row[key]);
-      return /heap/i.test(shape.text(row.resource)) ? bytes(value) : count(value);
+      return inBytes(shape.text(row.resource)) ? bytes(value) : count(value);
     };
     const table = new Table<Json>({
       label: 'Peaks',
@@ -142,13 +165,13 @@ export class ScopesPanel implements Panel {
               'span',
               { class: 'use' },
               bar(shape.number(row.percent) / 100),
-              ` ${shape.number(row.percent).toFixed(0)} %`,
+              ` ${percent(shape.number(row.percent) / 100)}`,
             ),
         },
         {
-          title: 'Would have been enough',
+          title: 'Smallest setting',
           width: 'minmax(12rem, 1fr)',
-          hint: 'the smallest setting that would have been enough',
+          hint: 'with less this run could not have gone on as it did',
           value: (row) => shape.text(row.flag),
           text: (row) => `${shape.text(row.flag)} ${shape.text(row.needed)}`,
         },
@@ -158,10 +181,18 @@ export class ScopesPanel implements Panel {
     return section(
       'Peaks and limits',
       table.root,
+      unused > 0 ? h('p', { class: 'quiet' }, `${count(unused)} others were never used.`) : null,
       settings
         ? h('p', { class: 'quiet' }, 'The smallest sizes this run would have needed:')
         : null,
       settings ? h('pre', { class: 'wrap' }, settings) : null,
+      settings
+        ? h(
+            'p',
+            { class: 'quiet' },
+            'How many dependency entries are needed depends on how fast producers are.',
+          )
+        : null,
     );
   }
 
@@ -201,10 +232,10 @@ export class ScopesPanel implements Panel {
         },
         {
           title: 'Use',
-          width: '3.4rem',
+          width: '3.6rem',
           number: true,
           value: (row) => shape.number(row.percent),
-          text: (row) => `${shape.number(row.percent).toFixed(1)} %`,
+          text: (row) => percent(shape.number(row.percent) / 100),
         },
         {
           title: 'Closest to its limit',
@@ -241,17 +272,23 @@ function culpritOf(scopes: Json): HTMLElement | null {
   const resource = shape.text(culprit.resource);
   if (!resource) return h('p', { class: 'sentence bad' }, 'The program ended at a limit.');
   const ring = shape.maybe(culprit.ring);
-  const text = /heap/.test(resource) ? bytes : count;
+  const text = inBytes(resource) ? bytes : count;
   const of = ring === null || /ring \d/.test(resource) ? '' : ` of ring ${ring}`;
   const setting = shape.text(culprit.setting);
   return h(
     'p',
     { class: 'sentence' },
-    `The ${resource}${of} was full: ` +
-      `${text(shape.number(culprit.used))} of ${text(shape.number(culprit.capacity))}` +
-      `, in the scope at ${shape.text(culprit.scope, 'a place that is not known')}` +
-      `${setting ? `; raise ${setting}` : ''}.`,
+    ...withNames(
+      `The ${resource}${of} was full: ` +
+        `${text(shape.number(culprit.used))} of ${text(shape.number(culprit.capacity))}` +
+        `, in the scope at ${shape.text(culprit.scope, 'a place that is not known')}` +
+        `${setting ? `; raise ${setting}` : ''}.`,
+    ),
   );
+}
+
+function inBytes(resource: string): boolean {
+  return /heap|arguments/i.test(resource);
 }
 
 function shareOf(counter: Counter): number {

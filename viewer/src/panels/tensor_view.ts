@@ -5,7 +5,7 @@ import type { TensorRow } from '../tiles/tensor_store';
 import { h, svg, type Child } from '../ui/dom';
 import { Table } from '../ui/table';
 import { bytes, count, short } from '../ui/units';
-import { histogram, rangeOf, shade, type Range, type Slice } from './elements';
+import { elementBytes, histogram, rangeOf, shade, type Range, type Slice } from './elements';
 import { section } from './section';
 
 const kMapSide = 300;
@@ -15,7 +15,7 @@ const kMostColumns = 10;
 export function stageText(stage: string): string {
   return (
     (
-      { before_dispatch: 'before', after_completion: 'after', at_hang: 'at the hang' } as Record<
+      { before_dispatch: 'before', after_completion: 'after', at_hang: 'at hang' } as Record<
         string,
         string
       >
@@ -23,22 +23,41 @@ export function stageText(stage: string): string {
   );
 }
 
+// Of what is finite; null where nothing is.
+export function finiteOf(row: TensorRow, key: 'min' | 'max' | 'mean' | 'l2'): number | null {
+  const { stats } = row;
+  if (!stats) return null;
+  const elements = row.shape.reduce((all, size) => all * size, 1);
+  return stats.nan + stats.inf >= elements ? null : stats[key];
+}
+
 export function statistics(row: TensorRow): HTMLElement {
   const { stats } = row;
+  const wide = new Set(['type', 'hash', 'beware', 'value']);
+  const elements = row.shape.reduce((all, size) => all * size, 1);
+  const finite = (key: 'min' | 'max' | 'mean' | 'l2'): string => {
+    const value = finiteOf(row, key);
+    return value === null ? 'none' : short(value);
+  };
   const facts: [string, string, boolean?][] = [
     ['stage', stageText(row.stage)],
     ['role', row.role],
-    ['type', `${row.dtype} [${row.shape.join(' × ')}]`],
-    ['size', bytes(row.bytes)],
+    ['type', row.kind === 'scalar' ? row.dtype : `${row.dtype} [${row.shape.join(' × ')}]`],
   ];
+  if (row.kind !== 'scalar') {
+    facts.push(
+      ['size', bytes(elements * elementBytes(row.dtype) || row.bytes)],
+      ['elements', count(elements)],
+    );
+  }
   for (const remark of row.remarks) facts.push(['beware', remark, true]);
   if (row.kind === 'scalar') facts.push(['value', row.value]);
   if (stats) {
     facts.push(
-      ['least', stats.min === null ? '' : short(stats.min)],
-      ['most', stats.max === null ? '' : short(stats.max)],
-      ['mean', stats.mean === null ? '' : short(stats.mean)],
-      ['L2 norm', stats.l2 === null ? '' : short(stats.l2)],
+      ['least', finite('min')],
+      ['most', finite('max')],
+      ['mean', finite('mean')],
+      ['L2 norm', finite('l2')],
       ['zeros', count(stats.zero)],
       ['NaN', count(stats.nan), stats.nan > 0],
       ['infinite', count(stats.inf), stats.inf > 0],
@@ -51,8 +70,8 @@ export function statistics(row: TensorRow): HTMLElement {
     ...facts
       .filter(([, value]) => value !== '')
       .flatMap(([name, value, bad]) => [
-        h('dt', {}, name),
-        h('dd', { class: bad ? 'bad' : '' }, value),
+        h('dt', { class: wide.has(name) ? 'first' : '' }, name),
+        h('dd', { class: `${bad ? 'bad' : ''}${wide.has(name) ? ' across' : ''}` }, value),
       ]),
   );
 }
@@ -178,6 +197,10 @@ export function sideBySide(
   parts: { row: TensorRow; slice: Slice | null; why: string }[],
 ): HTMLElement {
   const slices = parts.map((part) => part.slice).filter((slice): slice is Slice => slice !== null);
+  if (slices.length === 0 && new Set(parts.map((part) => part.why)).size === 1) {
+    const why = parts[0].why.replace(/\.$/, '');
+    return h('p', { class: 'quiet' }, `${why.slice(0, 1).toUpperCase()}${why.slice(1)}.`);
+  }
   const range = rangeOf(...slices.map((slice) => slice.values));
   const columns = parts.map(({ row, slice, why }): Child => {
     const label = stageText(row.stage);

@@ -7,12 +7,37 @@ import { h, link, refill, type Child } from '../ui/dom';
 import { Table, type Column } from '../ui/table';
 import { bytes, count, duration, short } from '../ui/units';
 import { elementBytes, elementsOf, sliceOf, type Slice } from './elements';
-import { placeInBuffer, sideBySide, stageText, statistics } from './tensor_view';
+import { finiteOf, placeInBuffer, sideBySide, stageText, statistics } from './tensor_view';
 import { section } from './section';
 
 // So many pages are read on their own; more when asked for.
 const kPagesAtOnce = 32;
 const kMostElements = 1 << 24;
+
+// What is shown where nothing was chosen: what went wrong, an output before inputs.
+function foremost(rows: TensorRow[]): TensorRow | undefined {
+  const tensors = rows.filter((row) => row.kind !== 'scalar');
+  const written = tensors.filter((row) => row.stage !== 'before_dispatch');
+  return (
+    written.find((row) => !isFinite(row.stats)) ??
+    tensors.find((row) => !isFinite(row.stats)) ??
+    written[0] ??
+    rows[0]
+  );
+}
+
+function notFinite(stats: { nan: number; inf: number }): string {
+  const parts = [
+    stats.nan > 0 ? `${count(stats.nan)} NaN` : '',
+    stats.inf > 0 ? `${count(stats.inf)} inf` : '',
+  ];
+  return parts.filter((part) => part).join(', ') || '0';
+}
+
+function scalarText(value: string): string {
+  const number = Number(value);
+  return value.length > 7 && Number.isFinite(number) ? short(number, 4) : value;
+}
 
 export class TensorsPanel implements Panel {
   readonly id = 'tensors';
@@ -77,37 +102,45 @@ export class TensorsPanel implements Panel {
   private columns(): Column<TensorRow>[] {
     const statistic = (title: string, key: 'min' | 'max' | 'mean') => ({
       title,
-      width: '4.6rem',
+      width: '4rem',
       number: true,
-      value: (row: TensorRow) => row.stats?.[key] ?? null,
-      text: (row: TensorRow) => (row.stats?.[key] == null ? '' : short(row.stats[key] ?? 0)),
+      value: (row: TensorRow) => finiteOf(row, key),
+      text: (row: TensorRow) => {
+        const value = finiteOf(row, key);
+        return value === null ? '' : short(value, 4);
+      },
     });
     return [
-      { title: 'Row', width: '2.8rem', number: true, value: (row) => row.row },
-      { title: 'Task', width: '4.2rem', value: (row) => row.text },
-      { title: 'Kernel', width: 'minmax(6rem, 1fr)', value: (row) => row.kernel },
-      { title: 'Stage', width: '3.4rem', value: (row) => stageText(row.stage) },
-      { title: 'Arg', width: '2rem', number: true, value: (row) => row.arg },
-      { title: 'Role', width: '3.2rem', value: (row) => row.role },
-      { title: 'Type', width: '3.8rem', value: (row) => row.dtype },
+      { title: 'Row', width: '3rem', number: true, value: (row) => row.row },
+      { title: 'Task', width: '3.9rem', value: (row) => row.text },
+      { title: 'Kernel', width: 'minmax(6.7rem, 1fr)', value: (row) => row.kernel },
+      {
+        title: 'Arg',
+        hint: 'argument, and what the kernel does with it',
+        width: '4rem',
+        value: (row) => row.arg,
+        text: (row) => `${row.arg} ${row.role}`,
+      },
+      {
+        title: 'Stage',
+        width: '3.2rem',
+        hint: 'before the kernel ran, or after it',
+        value: (row) => stageText(row.stage),
+      },
+      { title: 'Type', width: '3.5rem', value: (row) => row.dtype },
       {
         title: 'Shape',
-        width: '5rem',
-        value: (row) => (row.kind === 'scalar' ? `= ${row.value}` : row.shape.join(' × ')),
+        hint: 'or the value of a scalar',
+        width: '4.6rem',
+        value: (row) =>
+          row.kind === 'scalar' ? `= ${scalarText(row.value)}` : row.shape.join(' × '),
       },
       {
-        title: 'NaN',
-        width: '2.6rem',
+        title: 'Not finite',
+        width: '4.4rem',
         number: true,
-        value: (row) => row.stats?.nan ?? null,
-        text: (row) => (row.stats ? count(row.stats.nan) : ''),
-      },
-      {
-        title: 'Inf',
-        width: '2.4rem',
-        number: true,
-        value: (row) => row.stats?.inf ?? null,
-        text: (row) => (row.stats ? count(row.stats.inf) : ''),
+        value: (row) => (row.stats ? row.stats.nan + row.stats.inf : null),
+        text: (row) => (row.stats ? notFinite(row.stats) : ''),
       },
       statistic('Least', 'min'),
       statistic('Most', 'max'),
@@ -169,12 +202,15 @@ export class TensorsPanel implements Panel {
     );
     this.table.setRows(rows);
     const all = this.app.run.tensors.rows;
-    const read = this.rows.length < all ? `${count(this.rows.length)} of ${count(all)} read` : '';
+    const part = this.rows.length < all;
+    const shown =
+      rows.length === this.rows.length ? '' : `${count(rows.length)} ${part ? 'shown, ' : 'of '}`;
+    const read = part ? `${count(this.rows.length)} of ${count(all)} rows read ` : '';
     refill(
       this.words,
-      `${count(rows.length)} ${rows.length === 1 ? 'row' : 'rows'}`,
-      read ? ` · ${read} ` : null,
-      read
+      shown,
+      read || `${count(all)} ${all === 1 ? 'row' : 'rows'}`,
+      part
         ? link('read more', () => {
             this.pagesAsked += kPagesAtOnce;
             void this.load();
@@ -194,7 +230,8 @@ export class TensorsPanel implements Panel {
   private showSelected(): void {
     const { task, tensor } = this.app.state;
     const own =
-      this.rows.find((row) => row.row === tensor) ?? this.rows.find((row) => row.task === task);
+      this.rows.find((row) => row.row === tensor) ??
+      foremost(task ? this.rows.filter((row) => row.task === task) : this.rows);
     this.table.setSelected((row) => row === own);
     const key = JSON.stringify([own?.row, own?.task, task, this.rows.length]);
     if (key === this.shown) return;

@@ -38,6 +38,8 @@ const kCacheBytes = 96 << 20;
 const kAtOnce = 8;
 // Decoding stops for a frame after so long.
 const kSliceMs = 6;
+// While tiles come, whoever shows them hears of it so often.
+const kTellMs = 50;
 
 export class TileStore {
   arrived: () => void = () => undefined;
@@ -48,6 +50,7 @@ export class TileStore {
   private held = 0;
   private epoch = 0;
   private sliceBegan = 0;
+  private told = 0;
 
   constructor(
     readonly source: TileSource,
@@ -66,10 +69,9 @@ export class TileStore {
   directory(track: Track): Directory | null | undefined {
     if (this.index.progress.sketchOnly) return null;
     const name = `dir/${track.id}`;
-    return this.peek(name, (b) => decodeDirectory(name, b, this.index.levelCount)) as
-      | Directory
-      | null
-      | undefined;
+    const blob = this.peek(name, (b) => decodeDirectory(name, b, this.index.levelCount));
+    // Of the generation before there may be a sketch.
+    return blob && blob.kind !== 'directory' ? undefined : (blob as Directory | null | undefined);
   }
 
   sketch(track: Track): Sketch | null | undefined {
@@ -109,7 +111,9 @@ export class TileStore {
   private leafDecoder(track: Track, tile: number): (bytes: Uint8Array) => Blob {
     const name = `t/${track.id}/0/${tile}`;
     return (bytes) =>
-      track.values === 'spans' ? decodeSpans(name, bytes) : decodeSamples(name, bytes);
+      track.values === 'spans'
+        ? decodeSpans(name, bytes, track.kind === 'marks')
+        : decodeSamples(name, bytes);
   }
 
   // What is there, only if it is: nothing is asked for.
@@ -142,6 +146,7 @@ export class TileStore {
     if (!this.underWay.has(name)) {
       this.waiting.delete(name);
       this.waiting.set(name, wanted);
+      wanted.decode = decode; // what it is may have changed with the generation
       // Asked for once more: what the view needs now comes first.
       queueMicrotask(() => this.start());
     }
@@ -185,6 +190,14 @@ export class TileStore {
     this.keep(wanted.name, blob, epoch !== this.epoch);
     for (const done of wanted.done) done(blob);
     this.start();
+    this.tell();
+  }
+
+  // While more is on its way a frame for each tile would cost more than the tiles do.
+  private tell(): void {
+    const now = performance.now();
+    if (this.missing > 0 && now - this.told < kTellMs) return;
+    this.told = now;
     this.arrived();
   }
 

@@ -12,6 +12,7 @@ export class AreaRow {
   readonly least: Float64Array;
   readonly most: Float64Array;
   complete = true;
+  heldFrom = Infinity; // the first pixel after the last sample of all
 
   constructor(readonly width: number) {
     this.least = new Float64Array(width).fill(NaN);
@@ -70,6 +71,10 @@ export function fillArea(store: TileStore, track: Track, view: View, width: numb
     }
   }
   walk.finish(store.index.end);
+  const last = directory.leaves > 0 ? directory.reach[directory.leaves - 1] : -1;
+  if (last < view.end) {
+    area.heldFrom = Math.floor(((last - view.begin) / (view.end - view.begin)) * width) + 1;
+  }
   return area;
 }
 

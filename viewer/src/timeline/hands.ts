@@ -5,7 +5,7 @@ import { pan, ticksAt, zoomAt, type Bounds, type View } from './view';
 export interface HandsOf {
   canvas: HTMLCanvasElement;
   map: HTMLCanvasElement;
-  left: number; // where the spans begin
+  left: () => number; // where the spans begin
   view(): View;
   bounds(): Bounds;
   moveTo(view: View): void;
@@ -60,13 +60,13 @@ export class Hands {
   }
 
   private get width(): number {
-    return Math.max(1, this.of.canvas.clientWidth - this.of.left);
+    return Math.max(1, this.of.canvas.clientWidth - this.of.left());
   }
 
   private wheel(event: WheelEvent): void {
     event.preventDefault();
     const lines = event.deltaMode === 1 ? 18 : event.deltaMode === 2 ? 400 : 1;
-    if (event.offsetX < this.of.left || event.altKey) {
+    if (event.offsetX < this.of.left() || event.altKey) {
       this.of.scrollBy(event.deltaY * lines);
       return;
     }
@@ -75,7 +75,7 @@ export class Hands {
       this.of.moveTo(pan(this.of.view(), this.of.bounds(), (across * lines) / this.width));
       return;
     }
-    const at = (event.offsetX - this.of.left) / this.width;
+    const at = (event.offsetX - this.of.left()) / this.width;
     const factor = Math.exp(Math.max(-1, Math.min(1, event.deltaY * lines * 0.002)));
     this.of.moveTo(zoomAt(this.of.view(), this.of.bounds(), at, factor));
   }
@@ -93,7 +93,7 @@ export class Hands {
   }
 
   private move(event: PointerEvent): void {
-    this.pointer = Math.max(0, Math.min(1, (event.offsetX - this.of.left) / this.width));
+    this.pointer = Math.max(0, Math.min(1, (event.offsetX - this.of.left()) / this.width));
     const drag = this.drag;
     if (!drag) {
       this.of.point(event.offsetX, event.offsetY);
@@ -106,8 +106,8 @@ export class Hands {
     drag.moved = true;
     if (drag.measure) {
       this.of.measure({
-        begin: ticksAt(drag.view, this.width, drag.x - this.of.left),
-        end: ticksAt(drag.view, this.width, event.offsetX - this.of.left),
+        begin: ticksAt(drag.view, this.width, drag.x - this.of.left()),
+        end: ticksAt(drag.view, this.width, event.offsetX - this.of.left()),
       });
       return;
     }
@@ -125,7 +125,7 @@ export class Hands {
   private centre(event: PointerEvent): void {
     const bounds = this.of.bounds();
     const view = this.of.view();
-    const part = (event.offsetX - this.of.left) / this.width;
+    const part = (event.offsetX - this.of.left()) / this.width;
     const middle = bounds.begin + part * (bounds.end - bounds.begin);
     const by = (middle - (view.begin + view.end) / 2) / (view.end - view.begin);
     this.of.moveTo(pan(view, bounds, by));

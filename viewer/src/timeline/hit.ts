@@ -3,7 +3,7 @@
 import { taskOf, type Spans } from '../codec/blobs';
 import { bucketWidth, nameOf, type Track } from '../codec/index_file';
 import type { Run } from '../app/run';
-import { count, duration, percent, quantity, taskText } from '../ui/units';
+import { count, duration, percent, quantity, short, taskText } from '../ui/units';
 import { momentText, type Clock } from './axis';
 import { levelFor, leavesIn } from './levels';
 import { pixelRange, type PixelRow } from './pixel_row';
@@ -48,6 +48,7 @@ export function point(
   if (drawn.area) {
     const most = drawn.area.most[x];
     if (!Number.isNaN(most)) lines.push(areaLine(track, drawn.area.least[x], most));
+    if (x >= drawn.area.heldFrom) lines.push('as it was recorded last');
     return { lines: [track.name, ...lines], span: null, range: null };
   }
   const filled = drawn.filled;
@@ -116,7 +117,7 @@ function spanLines(
   if (span.track.kind === 'scheduler' && spans.aux[at] > 0) {
     lines.push(`${count(spans.aux[at])} tasks`);
   }
-  if (spans.flags[at] & 1) lines.push('wrote or read a NaN or an infinity');
+  lines.push(...notFinite(spans.flags[at]));
   if (span.track.kind === 'loss') lines.push(lostText(spans.aux[at]));
   return lines;
 }
@@ -139,8 +140,13 @@ function bucketLines(
       range.begin,
       range.end - range.begin,
     )}`,
-    ...(row.flags[x] & 1 ? ['with a NaN or an infinity'] : []),
+    ...notFinite(row.flags[x]),
   ];
+}
+
+function notFinite(flags: number): string[] {
+  if (flags & 2) return ['made a NaN or an infinity'];
+  return flags & 1 ? ['a NaN or an infinity in its arguments'] : [];
 }
 
 function lostText(records: number): string {
@@ -171,8 +177,7 @@ function markLines(run: Run, track: Track, row: PixelRow, x: number): string[] {
   const name = nameOf(run.index, row.name[at]);
   const found = row.owner[at] >= 0 ? spanAt(run.tiles, track, row.owner[at]) : null;
   if (!found) return [`mark ${name}`];
-  const value = found.spans.aux[found.at];
-  return [`mark ${name}: ${value % 2 === 0 ? value / 2 : -(value + 1) / 2}`];
+  return [`mark ${name}: ${short(found.spans.aux[found.at])}`];
 }
 
 function areaLine(track: Track, least: number, most: number): string {

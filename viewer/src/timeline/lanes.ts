@@ -18,9 +18,10 @@ export interface Layout {
 }
 
 const kLeastRow = 8;
-const kMostRow = 26;
+const kMostRow = 3.6; // of the size of letters
 
-export function layOut(index: Index, room: number): Layout {
+// Rows are as high as the room allows.
+export function layOut(index: Index, room: number, font = 11): Layout {
   const lanes: Lane[] = [];
   const byTrack = new Map<number, Lane>();
   const ids = new Set(index.tracks.map((track) => track.id));
@@ -39,7 +40,7 @@ export function layOut(index: Index, room: number): Layout {
     if (track.kind === 'loss') lane.losses.push(track);
     if (track.kind === 'marks') lane.marks.push(track);
   }
-  const row = Math.max(kLeastRow, Math.min(kMostRow, Math.floor(room / Math.max(units, 1))));
+  const row = Math.max(kLeastRow, Math.min(kMostRow * font, Math.floor(room / Math.max(units, 1))));
   let y = 0;
   for (const lane of lanes) {
     lane.y = y;
@@ -50,9 +51,9 @@ export function layOut(index: Index, room: number): Layout {
   return { lanes, byTrack, height: y };
 }
 
-// In rows: a counter is two high, rows of scopes are lower than others.
+// In rows: a counter is higher, rows of scopes are lower than others.
 function unitsOf(track: Track): number {
-  if (track.values === 'samples') return 2;
+  if (track.values === 'samples') return 1.5;
   return track.rows > 1 ? Math.max(1, track.rows * 0.75) : 1;
 }
 

@@ -61,16 +61,20 @@ function spansIn(directory: Directory, leaves: number[], view: View): number {
 function piecesOf(directory: Directory, levels: Levels, level: number, view: View): Piece[] {
   const ticks = bucketWidth(levels, level) * kBucketsPerTile;
   const pieces: Piece[] = [];
-  const first = Math.max(0, Math.floor(view.begin / ticks));
   const last = Math.max(0, Math.ceil(view.end / ticks));
-  for (let tile = first; tile < last; tile++) {
-    const begin = tile * ticks;
-    const end = begin + ticks;
-    const before = pieces[pieces.length - 1];
-    if (tileExists(directory, level, tile)) pieces.push({ begin, end, tile, leaves: [] });
-    else if (before && before.tile < 0) before.end = end;
-    else pieces.push({ begin, end, tile: -1, leaves: [] });
+  let next = Math.max(0, Math.floor(view.begin / ticks));
+  const without = (to: number): void => {
+    if (next < to) pieces.push({ begin: next * ticks, end: to * ticks, tile: -1, leaves: [] });
+  };
+  // From one tile that exists to the next: a long run with few tiles has few pieces.
+  const tiles = directory.levels[level - 1] ?? new Float64Array();
+  for (let i = firstAtLeast(tiles, next); i < tiles.length && tiles[i] < last; i++) {
+    const tile = tiles[i];
+    without(tile);
+    pieces.push({ begin: tile * ticks, end: (tile + 1) * ticks, tile, leaves: [] });
+    next = tile + 1;
   }
+  without(last);
   for (const piece of pieces) {
     if (piece.tile >= 0) continue;
     piece.leaves = leavesIn(
@@ -98,11 +102,4 @@ export function leavesIn(directory: Directory, begin: number, end: number, most:
     if (directory.largestEnd[i] >= begin) leaves.push(i);
   }
   return leaves;
-}
-
-export function tileExists(directory: Directory, level: number, tile: number): boolean {
-  const tiles = directory.levels[level - 1];
-  if (!tiles) return false;
-  const at = firstAtLeast(tiles, tile);
-  return at < tiles.length && tiles[at] === tile;
 }

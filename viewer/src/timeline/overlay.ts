@@ -2,7 +2,7 @@
 // What lies over the spans: the selected one, its edges, the critical path, the measured range.
 import type { GraphTask } from '../tiles/graph_store';
 import { nsOf } from './axis';
-import { kAxis, kGutter, type SceneInput } from './scene';
+import type { SceneInput } from './scene';
 import type { Lane } from './lanes';
 import type { Painter } from '../ui/painter';
 import { hex } from '../ui/palette';
@@ -36,13 +36,19 @@ export interface OverlayInput {
 }
 
 export function drawOverlay(painter: Painter, input: SceneInput, overlay: OverlayInput): void {
-  const width = input.width - kGutter;
-  painter.clip(kGutter, kAxis, width, input.height - kAxis, () => {
-    for (const stuck of overlay.stuck) drawStuck(painter, input, stuck);
-    drawPath(painter, input, overlay.path);
-    drawEdges(painter, input, overlay);
-    drawSelected(painter, input, overlay);
-  });
+  const width = input.width - input.measures.gutter;
+  painter.clip(
+    input.measures.gutter,
+    input.measures.axis,
+    width,
+    input.height - input.measures.axis,
+    () => {
+      for (const stuck of overlay.stuck) drawStuck(painter, input, stuck);
+      drawPath(painter, input, overlay.path);
+      drawEdges(painter, input, overlay);
+      drawSelected(painter, input, overlay);
+    },
+  );
   if (overlay.measured) drawMeasured(painter, input, overlay.measured);
 }
 
@@ -51,13 +57,13 @@ function laneOf(input: SceneInput, track: number | null): Lane | null {
 }
 
 function topOf(input: SceneInput, lane: Lane): number {
-  return kAxis + lane.y - input.scroll;
+  return input.measures.axis + lane.y - input.scroll;
 }
 
 function place(input: SceneInput, ticks: number): number {
-  const x = xOf(input.view, input.width - kGutter, ticks);
+  const x = xOf(input.view, input.width - input.measures.gutter, ticks);
   // Far outside is as good as outside: drawings keep to small numbers.
-  return kGutter + Math.max(-2000, Math.min(input.width + 2000, x));
+  return input.measures.gutter + Math.max(-2000, Math.min(input.width + 2000, x));
 }
 
 function drawStuck(painter: Painter, input: SceneInput, stuck: Stuck): void {
@@ -88,7 +94,7 @@ function drawSelected(painter: Painter, input: SceneInput, overlay: OverlayInput
   const x0 = place(input, selected.begin);
   const x1 = Math.max(place(input, selected.end), x0 + 2);
   const y = topOf(input, lane);
-  painter.rect(x0, kAxis, 1, input.height, input.theme.accent, 0.35);
+  painter.rect(x0, input.measures.axis, 1, input.height, input.theme.accent, 0.35);
   painter.frame(x0 - 1, y - 0.5, x1 - x0 + 2, lane.height, input.theme.accent, 2);
 }
 
@@ -113,7 +119,13 @@ function drawPath(painter: Painter, input: SceneInput, path: PathStep[]): void {
       painter.rect(x0, bottom - 2.5, x1 - x0, 2.5, theme.accent);
       drawn.set(lane, x1);
     }
-    if (joined && last && x0 - last[0] < 3000 && (seen || last[0] > kGutter) && x0 - last[0] > 3) {
+    if (
+      joined &&
+      last &&
+      x0 - last[0] < 3000 &&
+      (seen || last[0] > input.measures.gutter) &&
+      x0 - last[0] > 3
+    ) {
       painter.line([last[0], last[1], x0, bottom - 1], theme.accent, 1, [2, 3]);
     }
     last = [x1, bottom - 1];
@@ -151,18 +163,25 @@ function drawMeasured(painter: Painter, input: SceneInput, measured: View): void
   const { theme, height } = input;
   const x0 = place(input, Math.min(measured.begin, measured.end));
   const x1 = place(input, Math.max(measured.begin, measured.end));
-  painter.clip(kGutter, 0, input.width - kGutter, height, () => {
-    painter.rect(x0, kAxis, x1 - x0, height - kAxis, theme.accent, 0.14);
-    painter.line([x0, kAxis, x0, height], theme.accent, 1);
-    painter.line([x1, kAxis, x1, height], theme.accent, 1);
+  painter.clip(input.measures.gutter, 0, input.width - input.measures.gutter, height, () => {
+    painter.rect(
+      x0,
+      input.measures.axis,
+      x1 - x0,
+      height - input.measures.axis,
+      theme.accent,
+      0.14,
+    );
+    painter.line([x0, input.measures.axis, x0, height], theme.accent, 1);
+    painter.line([x1, input.measures.axis, x1, height], theme.accent, 1);
     const ns = nsOf(input.run.index, Math.abs(measured.end - measured.begin));
     const text = input.clock.absolute
       ? `${Math.round(Math.abs(measured.end - measured.begin))} ticks`
       : duration(ns, 4);
-    const middle = Math.max(kGutter + 40, Math.min(input.width - 40, (x0 + x1) / 2));
+    const middle = Math.max(input.measures.gutter + 40, Math.min(input.width - 40, (x0 + x1) / 2));
     const half = text.length * 3.6 + 6;
-    painter.rect(middle - half, kAxis + 5, 2 * half, 18, theme.accent);
-    painter.text(middle, kAxis + 18, text, {
+    painter.rect(middle - half, input.measures.axis + 5, 2 * half, 18, theme.accent);
+    painter.text(middle, input.measures.axis + 18, text, {
       color: theme.dark ? '#10151c' : '#ffffff',
       align: 'center',
       bold: true,

@@ -57,7 +57,7 @@ function stuckOf(run: Run, hang: Json): Stuck[] {
       {
         track: track.id,
         begin: run.index.launch + ticksOf(run.index, shape.number(one.since_ns)),
-        text: `${shape.text(one.task)} ${shape.text(one.kernel)} never returned`,
+        text: `${shape.text(one.task)} never returned`,
       },
     ];
   });

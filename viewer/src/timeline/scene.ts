@@ -15,9 +15,19 @@ import { RowFiller, type FilledRows } from './track_rows';
 import type { PixelRow } from './pixel_row';
 import { xOf, type View } from './view';
 
-export const kGutter = 152;
-export const kAxis = 24;
 const kMostLabels = 700;
+
+// Of a drawing: the names at the left, the times above, and the size of letters.
+export interface Measures {
+  gutter: number;
+  axis: number;
+  font: number;
+}
+
+// Large windows have larger letters, as the page around the drawing has.
+export function measuresOf(width: number): Measures {
+  return width >= 1900 ? { gutter: 184, axis: 28, font: 13 } : { gutter: 152, axis: 24, font: 11 };
+}
 
 export interface DrawnLane {
   lane: Lane;
@@ -35,6 +45,7 @@ export interface SceneInput {
   width: number; // of everything, in units of the page
   height: number;
   scale: number; // device pixels per unit
+  measures: Measures;
   colors: NameColors;
   theme: Theme;
   clock: Clock;
@@ -57,8 +68,9 @@ export class Scene {
     over: (painter: Painter, drawn: Drawn) => void,
   ): Drawn {
     const { width, height, scale } = input;
-    const columns = Math.max(1, Math.floor((width - kGutter) * scale));
-    const lines = Math.max(1, Math.floor((height - kAxis) * scale));
+    const { gutter, axis } = input.measures;
+    const columns = Math.max(1, Math.floor((width - gutter) * scale));
+    const lines = Math.max(1, Math.floor((height - axis) * scale));
     if (!this.target || this.target.width !== columns || this.target.height !== lines) {
       this.target = new PixelTarget(columns, lines, input.colors, input.theme);
     }
@@ -68,7 +80,7 @@ export class Scene {
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.fillStyle = hex(input.theme.page);
     context.fillRect(0, 0, context.canvas.width, context.canvas.height);
-    context.putImageData(this.target.image, Math.round(kGutter * scale), Math.round(kAxis * scale));
+    context.putImageData(this.target.image, Math.round(gutter * scale), Math.round(axis * scale));
     context.setTransform(scale, 0, 0, scale, 0, 0);
     const painter = new CanvasPainter(context);
     this.drawOver(painter, input, drawn, scale);
@@ -77,11 +89,12 @@ export class Scene {
   }
 
   toSvg(input: SceneInput, over: (painter: Painter, drawn: Drawn) => void): string {
+    const { gutter, axis } = input.measures;
     const svg = new SvgPainter(input.width, input.height);
     svg.rect(0, 0, input.width, input.height, hex(input.theme.page));
-    const drawn = this.collect(input, Math.max(1, Math.floor(input.width - kGutter)));
-    svg.clip(kGutter, kAxis, input.width - kGutter, input.height - kAxis, () => {
-      const target = new SvgTarget(svg, kGutter, kAxis, input.colors, input.theme);
+    const drawn = this.collect(input, Math.max(1, Math.floor(input.width - gutter)));
+    svg.clip(gutter, axis, input.width - gutter, input.height - axis, () => {
+      const target = new SvgTarget(svg, gutter, axis, input.colors, input.theme);
       this.drawSpans(target, input, drawn, 1);
     });
     this.drawOver(svg, input, drawn, 1);
@@ -96,7 +109,7 @@ export class Scene {
     const drawn: Drawn = { lanes: [], complete: true, rectangles: 0 };
     for (const lane of input.layout.lanes) {
       if (lane.y + lane.height <= input.scroll) continue;
-      if (lane.y >= input.scroll + input.height - kAxis) break;
+      if (lane.y >= input.scroll + input.height - input.measures.axis) break;
       const over = (track: Track): { track: Track; row: PixelRow } => {
         const filled = this.filler.fill(run.tiles, track, view, columns);
         drawn.complete &&= filled.complete;
@@ -169,46 +182,48 @@ export class Scene {
       const next = top + Math.round((height * (i + 1)) / rows.length);
       const tall = Math.max(1, next - y - (rows.length > 1 ? 1 : 0));
       rectangles += drawRow(row, y, tall, target);
-      drawNotFinite(target, row, y, tall, theme);
+      if (one.lane.track.kind !== 'orchestrator') drawNotFinite(target, row, y, tall, theme);
     });
     return rectangles;
   }
 
   private drawOver(painter: Painter, input: SceneInput, drawn: Drawn, scale: number): void {
     const { theme, width, height } = input;
-    painter.clip(kGutter, kAxis, width - kGutter, height - kAxis, () => {
+    const { gutter, axis, font } = input.measures;
+    painter.clip(gutter, axis, width - gutter, height - axis, () => {
       this.drawLabels(painter, input, drawn, scale);
     });
     drawGutter(painter, input, drawn);
-    painter.rect(kGutter, 0, width - kGutter, kAxis, hex(theme.page));
-    painter.clip(kGutter, 0, width - kGutter, kAxis, () => {
-      for (const tick of axisTicks(input.clock, input.view, width - kGutter)) {
-        const x = kGutter + xOf(input.view, width - kGutter, tick.ticks);
-        painter.line([x, kAxis - 6, x, kAxis], theme.faint, 1);
-        painter.text(x + 4, kAxis - 8, tick.text, { color: theme.faint });
+    painter.rect(gutter, 0, width - gutter, axis, hex(theme.page));
+    painter.clip(gutter, 0, width - gutter, axis, () => {
+      for (const tick of axisTicks(input.clock, input.view, width - gutter)) {
+        const x = gutter + xOf(input.view, width - gutter, tick.ticks);
+        painter.line([x, axis - 6, x, axis], theme.faint, 1);
+        painter.text(x + 4, axis - 8, tick.text, { color: theme.faint, size: font });
       }
     });
-    painter.line([0, kAxis - 0.5, width, kAxis - 0.5], theme.hairline, 1);
-    painter.line([kGutter - 0.5, 0, kGutter - 0.5, height], theme.hairline, 1);
+    painter.line([0, axis - 0.5, width, axis - 0.5], theme.hairline, 1);
+    painter.line([gutter - 0.5, 0, gutter - 0.5, height], theme.hairline, 1);
   }
 
   // Text where it fits: the widest spans first.
   private drawLabels(painter: Painter, input: SceneInput, drawn: Drawn, scale: number): void {
+    const { gutter, axis, font } = input.measures;
     const labels: { x: number; width: number; y: number; name: number }[] = [];
     for (const one of drawn.lanes) {
       if (one.filled?.level !== 0 || one.lane.track.kind === 'loss') continue;
       const rows = one.filled.rows;
       const tall = one.lane.height / rows.length;
-      if (tall < 12) continue;
+      if (tall < font + 1) continue;
       rows.forEach((row, i) => {
-        const y = kAxis + one.lane.y - input.scroll + tall * (i + 0.5) + 3.5;
+        const y = axis + one.lane.y - input.scroll + tall * (i + 0.5) + font * 0.33;
         for (let x = 0; x < row.width; ) {
           const owner = row.owner[x];
           let end = x + 1;
           while (end < row.width && row.owner[end] === owner) end++;
           const wide = (end - x) / scale;
           if (owner >= 0 && wide >= 22) {
-            labels.push({ x: kGutter + x / scale, width: wide, y, name: row.name[x] });
+            labels.push({ x: gutter + x / scale, width: wide, y, name: row.name[x] });
           }
           x = end;
         }
@@ -216,11 +231,11 @@ export class Scene {
     }
     labels.sort((a, b) => b.width - a.width);
     for (const label of labels.slice(0, kMostLabels)) {
-      const text = fitting(nameOf(input.run.index, label.name), label.width - 8);
+      const text = fitting(nameOf(input.run.index, label.name), label.width - 8, letterOf(font));
       if (!text) continue;
       painter.text(label.x + 4, label.y, text, {
         color: input.colors.textOn(label.name),
-        size: 11,
+        size: font,
       });
     }
   }
@@ -231,6 +246,11 @@ export function fitting(text: string, width: number, letter = 6.2): string {
   const room = Math.floor(width / letter);
   if (text.length <= room) return text;
   return room >= 3 ? `${text.slice(0, room - 1)}…` : '';
+}
+
+// How wide a letter is on the average.
+export function letterOf(font: number): number {
+  return font * 0.565;
 }
 
 // Of a loss track: a producer waited, and nothing was lost.
@@ -255,6 +275,7 @@ function drawSketch(
   }
 }
 
+// A notch where a task made a NaN or an infinity, a line where it had one in its arguments.
 function drawNotFinite(
   target: SpanTarget,
   row: PixelRow,
@@ -262,16 +283,15 @@ function drawNotFinite(
   height: number,
   theme: Theme,
 ): void {
+  const pale = mix(theme.page, theme.loss, 0.6);
   for (let x = 0; x < row.width; x++) {
-    if (!(row.flags[x] & 1)) continue;
+    if (row.flags[x] & 1) target.plain(x, 1, y, Math.min(2, height), pale);
+  }
+  for (let x = 0; x < row.width; x++) {
+    if (!(row.flags[x] & 2)) continue;
     const from = Math.max(0, x - 1);
-    target.plain(
-      from,
-      Math.min(3, row.width - from),
-      y,
-      Math.max(3, Math.round(height / 3)),
-      theme.loss,
-    );
+    const wide = Math.min(3, row.width - from);
+    target.plain(from, wide, y, Math.max(3, Math.round(height / 3)), theme.loss);
   }
 }
 
@@ -298,39 +318,40 @@ function drawArea(
   theme: Theme,
 ): void {
   const peak = Math.max(area.peak(), 1e-9);
-  const solid = mix(theme.page, [68, 119, 170], 0.75);
-  const light = mix(theme.page, [68, 119, 170], 0.4);
+  const solid = mix(theme.page, [68, 119, 170], 0.6);
+  const light = mix(theme.page, [68, 119, 170], 0.32);
+  const held = mix(theme.page, [68, 119, 170], 0.17); // after the last record
   for (let x = 0; x < area.width; x++) {
     if (Number.isNaN(area.most[x])) continue;
     const least = Math.round((Math.max(0, area.least[x]) / peak) * (height - 1));
     const most = Math.max(1, Math.round((Math.max(0, area.most[x]) / peak) * (height - 1)));
-    target.plain(x, 1, y + height - most, most, light);
-    if (least > 0) target.plain(x, 1, y + height - least, least, solid);
+    target.plain(x, 1, y + height - most, most, x < area.heldFrom ? light : held);
+    if (least > 0 && x < area.heldFrom) target.plain(x, 1, y + height - least, least, solid);
   }
 }
 
 function drawGutter(painter: Painter, input: SceneInput, drawn: Drawn): void {
   const { theme, height } = input;
-  painter.rect(0, 0, kGutter, height, hex(theme.page));
-  painter.clip(0, kAxis, kGutter, height - kAxis, () => {
+  const { gutter, axis, font } = input.measures;
+  painter.rect(0, 0, gutter, height, hex(theme.page));
+  painter.clip(0, axis, gutter, height - axis, () => {
     let lastText = -100;
     for (const one of drawn.lanes) {
       const { lane } = one;
-      const y = kAxis + lane.y - input.scroll;
+      const y = axis + lane.y - input.scroll;
       const middle = y + lane.height / 2;
       // Lanes lower than a line of text: as many names as can be read.
-      if (middle - lastText < 11) continue;
+      if (middle - lastText < font) continue;
       lastText = middle;
-      const tall = lane.height >= 30;
-      painter.text(8, tall ? y + 13 : middle + 4, fitting(lane.track.name, kGutter - 14), {
+      const two = one.area !== null && lane.height >= 2.6 * font;
+      const name = fitting(lane.track.name, gutter - 14, letterOf(font));
+      painter.text(8, two ? middle - 2 : middle + font * 0.36, name, {
         color: theme.text,
-        size: Math.min(11, Math.max(9, lane.height)),
+        size: Math.min(font, Math.max(9, lane.height)),
       });
-      if (one.area && tall) {
-        painter.text(8, y + 26, `peak ${quantity(one.area.peak(), lane.track.unitOfValue)}`, {
-          color: theme.faint,
-          size: 10,
-        });
+      if (one.area && two) {
+        const peak = `peak ${quantity(one.area.peak(), lane.track.unitOfValue)}`;
+        painter.text(8, middle + font, peak, { color: theme.faint, size: font - 1 });
       }
     }
   });

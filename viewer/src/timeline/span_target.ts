@@ -16,6 +16,8 @@ export interface SpanTarget {
     share: number,
     edge: boolean,
   ): void;
+  // After all runs of a row, which have y and height in common.
+  endRow(y: number, height: number): void;
   plain(x: number, width: number, y: number, height: number, color: Rgb): void;
   hatch(x: number, width: number, y: number, height: number, color: Rgb): void;
 }
@@ -45,6 +47,7 @@ export function drawRow(row: PixelRow, y: number, height: number, target: SpanTa
     rectangles++;
     x = end;
   }
+  target.endRow(y, height);
   return rectangles;
 }
 
@@ -100,9 +103,21 @@ export class PixelTarget implements SpanTarget {
     share: number,
     edge: boolean,
   ): void {
+    const top = Math.max(0, y);
+    if (top >= Math.min(y + height, this.height)) return;
     const ramp = this.colors.ramp(name);
-    this.fill(x, width, y, height, ramp[share]);
-    if (edge) this.fill(x, 1, y, height, ramp[17]);
+    this.fill(x, width, top, 1, ramp[share]);
+    if (edge) this.data[top * this.width + x] = ramp[17];
+  }
+
+  // Runs are drawn into the first line of their row; the others are copies of it.
+  endRow(y: number, height: number): void {
+    const top = Math.max(0, y);
+    const bottom = Math.min(y + height, this.height);
+    const from = top * this.width;
+    for (let line = top + 1; line < bottom; line++) {
+      this.data.copyWithin(line * this.width, from, from + this.width);
+    }
   }
 
   plain(x: number, width: number, y: number, height: number, color: Rgb): void {
@@ -123,7 +138,7 @@ export class PixelTarget implements SpanTarget {
     const bottom = Math.min(y + height, this.height);
     for (let line = Math.max(0, y); line < bottom; line++) {
       const at = line * this.width + x;
-      if (width === 1) this.data[at] = color;
+      if (width < 16) for (let i = at; i < at + width; i++) this.data[i] = color;
       else this.data.fill(color, at, at + width);
     }
   }
@@ -155,6 +170,10 @@ export class SvgTarget implements SpanTarget {
     if (edge) {
       this.svg.rect(this.left + x, this.top + y, 1, height, hex(mix(color, this.theme.page, 0.45)));
     }
+  }
+
+  endRow(): void {
+    // Every run has its whole height.
   }
 
   plain(x: number, width: number, y: number, height: number, color: Rgb): void {

@@ -9,7 +9,7 @@ import { laneAt, layOut, type Layout } from './lanes';
 import { Minimap } from './minimap';
 import { drawOverlay, type OverlayInput } from './overlay';
 import { edgesOf, pathAndStuck } from './overlay_data';
-import { kAxis, kGutter, Scene, type Drawn, type SceneInput } from './scene';
+import { measuresOf, Scene, type Drawn, type Measures, type SceneInput } from './scene';
 import { clampView, fitRange, snapped, ticksAt, type View } from './view';
 
 const kMapHeight = 44;
@@ -59,7 +59,7 @@ export class TimelinePanel implements Panel {
     this.hands = new Hands({
       canvas: this.canvas,
       map: this.map,
-      left: kGutter,
+      left: () => this.measures.gutter,
       view: () => this.view,
       bounds: () => this.bounds,
       moveTo: (view) => this.app.set({ view }),
@@ -79,7 +79,7 @@ export class TimelinePanel implements Panel {
   private get bounds(): { begin: number; end: number } {
     const { end } = this.app.run.index;
     const last = this.overlay.stuck.reduce((most, one) => Math.max(most, one.begin), end);
-    return { begin: 0, end: this.overlay.stuck.length > 0 ? last * 1.06 : end };
+    return { begin: 0, end: this.overlay.stuck.length > 0 ? last * 1.15 : end };
   }
 
   get view(): View {
@@ -95,6 +95,7 @@ export class TimelinePanel implements Panel {
       this.minimap.forget();
       void this.loadPath();
     }
+    if (changed.has('view')) this.tip.hidden = true; // what it says is no longer there
     this.select();
     this.draw();
   }
@@ -114,7 +115,11 @@ export class TimelinePanel implements Panel {
       canvas.style.width = `${wide}px`;
       canvas.style.height = `${tall}px`;
     }
-    this.layout = layOut(this.app.run.index, this.size.height - kAxis);
+    this.layout = layOut(
+      this.app.run.index,
+      this.size.height - this.measures.axis,
+      this.measures.font,
+    );
     this.scrollTo(this.scroll);
   }
 
@@ -122,12 +127,16 @@ export class TimelinePanel implements Panel {
     return Math.min(kMostScale, Math.max(1, window.devicePixelRatio || 1));
   }
 
+  private get measures(): Measures {
+    return measuresOf(this.size.width);
+  }
+
   private get size(): { width: number; height: number } {
     return { width: this.canvas.width / this.scale, height: this.canvas.height / this.scale };
   }
 
   private scrollTo(to: number): void {
-    const most = Math.max(0, this.layout.height - (this.size.height - kAxis));
+    const most = Math.max(0, this.layout.height - (this.size.height - this.measures.axis));
     this.scroll = Math.max(0, Math.min(most, to));
     this.draw();
   }
@@ -144,7 +153,7 @@ export class TimelinePanel implements Panel {
 
   private input(): SceneInput {
     const { width, height } = this.size;
-    const columns = Math.max(1, Math.floor((width - kGutter) * this.scale));
+    const columns = Math.max(1, Math.floor((width - this.measures.gutter) * this.scale));
     return {
       run: this.app.run,
       view: snapped(this.view, columns),
@@ -153,6 +162,7 @@ export class TimelinePanel implements Panel {
       width,
       height,
       scale: this.scale,
+      measures: this.measures,
       colors: this.app.colors,
       theme: this.app.theme,
       clock: { index: this.app.run.index, absolute: this.app.state.absolute },
@@ -176,11 +186,12 @@ export class TimelinePanel implements Panel {
       map,
       this.app.run,
       this.view,
+      this.bounds,
       this.app.theme,
       input.width,
       kMapHeight,
       this.scale,
-      kGutter,
+      this.measures,
     );
     this.map.title = this.minimap.title;
     this.say(tiles.missing);
@@ -219,14 +230,17 @@ export class TimelinePanel implements Panel {
   }
 
   private at(x: number, y: number): Pointed | null {
-    if (!this.drawn || x < kGutter || y < kAxis) return null;
-    const lane = laneAt(this.layout, y - kAxis + this.scroll);
+    if (!this.drawn || x < this.measures.gutter || y < this.measures.axis) return null;
+    const lane = laneAt(this.layout, y - this.measures.axis + this.scroll);
     const drawn = this.drawn.lanes.find((one) => one.lane === lane);
     if (!lane || !drawn) return null;
     const input = this.input();
-    const columns = Math.floor((input.width - kGutter) * this.scale);
-    const pixel = Math.min(columns - 1, Math.max(0, Math.floor((x - kGutter) * this.scale)));
-    const inLane = (y - kAxis + this.scroll - lane.y) / lane.height;
+    const columns = Math.floor((input.width - this.measures.gutter) * this.scale);
+    const pixel = Math.min(
+      columns - 1,
+      Math.max(0, Math.floor((x - this.measures.gutter) * this.scale)),
+    );
+    const inLane = (y - this.measures.axis + this.scroll - lane.y) / lane.height;
     return point(this.app.run, input.clock, drawn, input.view, columns, pixel, inLane);
   }
 
@@ -252,7 +266,7 @@ export class TimelinePanel implements Panel {
     if (!pointed) return;
     if (pointed.span) this.choose(pointed.span);
     else if (pointed.range) {
-      const lane = laneAt(this.layout, y - kAxis + this.scroll);
+      const lane = laneAt(this.layout, y - this.measures.axis + this.scroll);
       const span = lane ? await longestIn(this.app.run, lane.track, pointed.range) : null;
       if (span) this.choose(span);
     } else {
@@ -308,7 +322,7 @@ export class TimelinePanel implements Panel {
   private revealTrack(track: number | null): void {
     const lane = track === null ? undefined : this.layout.byTrack.get(track);
     if (!lane) return;
-    const room = this.size.height - kAxis;
+    const room = this.size.height - this.measures.axis;
     if (lane.y < this.scroll || lane.y + lane.height > this.scroll + room) {
       this.scrollTo(lane.y - room / 2);
     }
@@ -370,7 +384,11 @@ export class TimelinePanel implements Panel {
   picture(): string {
     const input = this.input();
     return this.scene.toSvg(
-      { ...input, scale: 1, view: snapped(this.view, Math.floor(input.width - kGutter)) },
+      {
+        ...input,
+        scale: 1,
+        view: snapped(this.view, Math.floor(input.width - this.measures.gutter)),
+      },
       (painter) => drawOverlay(painter, input, this.overlay),
     );
   }

@@ -2,10 +2,12 @@
 // Fills the pixel rows of a track from whatever tiles are there, and asks for those that are not.
 // Until they come, buckets of coarser levels are drawn in their place.
 import type { Spans } from '../codec/blobs';
+import type { Directory } from '../codec/blobs';
 import { bucketWidth, type Track } from '../codec/index_file';
 import type { TileStore } from '../tiles/tile_store';
-import { kBucketsPerTile, planTiles, type Piece } from './levels';
+import { kBucketsPerTile, levelFor, planTiles, type Piece } from './levels';
 import { addBuckets, addSketch, addSpans, NameSums, PixelRow } from './pixel_row';
+import { firstAtLeast } from './sorted';
 import type { View } from './view';
 
 export const kSpansPerLeaf = 4096;
@@ -27,19 +29,23 @@ export class RowFiller {
     this.used = 0;
   }
 
+  // All rows that are to be drawn. Buckets know nothing of depth, so there is one row where some are
+  // drawn, and leaves beside them go into it; what a lane lost or marked is one row anyway.
   fill(store: TileStore, track: Track, view: View, width: number): FilledRows {
-    const rows = this.take(track.rows, width);
     const directory = store.directory(track);
-    if (directory === undefined) return { rows, level: -2, complete: false };
-    if (directory === null) return this.fromSketch(store, track, view, rows);
-    const plan = planTiles(directory, store.index, view, width);
+    const plan = directory ? planTiles(directory, store.index, view, width) : null;
+    const single =
+      track.kind === 'loss' || track.kind === 'marks' || (plan !== null && plan.level > 0);
+    const rows = this.take(single ? 1 : track.rows, width);
+    if (directory === undefined) return this.beforeDirectory(store, track, view, rows);
+    if (directory === null || !plan) return this.fromSketch(store, track, view, rows);
     this.covered.fill(-1);
     let complete = true;
     for (const piece of plan.pieces) {
       const there =
         piece.tile < 0
-          ? this.fillLeaves(store, track, piece, view, rows)
-          : this.fillBuckets(store, track, plan.level, piece, view, rows);
+          ? this.fillLeaves(store, track, directory, piece, view, rows)
+          : this.fillBuckets(store, track, directory, plan.level, piece, view, rows);
       complete &&= there;
     }
     return { rows, level: plan.level, complete };
@@ -58,6 +64,19 @@ export class RowFiller {
     return rows;
   }
 
+  // The sketch of the generation before, if there was one, stays until the directory is there.
+  private beforeDirectory(
+    store: TileStore,
+    track: Track,
+    view: View,
+    rows: PixelRow[],
+  ): FilledRows {
+    const before = store.have(`dir/${track.id}`);
+    if (before?.kind !== 'sketch') return { rows, level: -2, complete: false };
+    addSketch(rows[0], view, before);
+    return { rows, level: -1, complete: false };
+  }
+
   private fromSketch(store: TileStore, track: Track, view: View, rows: PixelRow[]): FilledRows {
     if (!store.index.progress.sketchOnly) return { rows, level: 0, complete: true };
     const sketch = store.sketch(track);
@@ -68,12 +87,16 @@ export class RowFiller {
   private fillLeaves(
     store: TileStore,
     track: Track,
+    directory: Directory,
     piece: Piece,
     view: View,
     rows: PixelRow[],
   ): boolean {
     const leaves = piece.leaves.map((leaf) => store.leaf(track, leaf));
-    if (leaves.includes(undefined) && this.fallBack(store, track, 0, view, rows, piece)) {
+    if (
+      leaves.includes(undefined) &&
+      this.fallBack(store, track, directory, 0, view, rows, piece)
+    ) {
       return false;
     }
     leaves.forEach((spans, i) => {
@@ -86,13 +109,14 @@ export class RowFiller {
   private fillBuckets(
     store: TileStore,
     track: Track,
+    directory: Directory,
     level: number,
     piece: Piece,
     view: View,
     rows: PixelRow[],
   ): boolean {
     const buckets = store.buckets(track, level, piece.tile);
-    if (buckets === undefined) this.fallBack(store, track, level, view, rows, piece);
+    if (buckets === undefined) this.fallBack(store, track, directory, level, view, rows, piece);
     if (buckets?.kind === 'buckets') {
       addBuckets(rows[0], this.sums[0], view, buckets, bucketWidth(store.index, level), piece);
     }
@@ -103,6 +127,7 @@ export class RowFiller {
   private fallBack(
     store: TileStore,
     track: Track,
+    directory: Directory,
     level: number,
     view: View,
     rows: PixelRow[],
@@ -110,15 +135,16 @@ export class RowFiller {
   ): boolean {
     const part = { begin: Math.max(view.begin, range.begin), end: Math.min(view.end, range.end) };
     if (part.begin >= part.end) return false;
-    for (let coarser = level + 1; coarser <= store.index.levelCount; coarser++) {
+    // Tiles of finer levels than the view asks for would be too many to look for.
+    const suits = levelFor(store.index, (view.end - view.begin) / rows[0].width);
+    for (let coarser = Math.max(level + 1, suits); coarser <= store.index.levelCount; coarser++) {
       const ticks = bucketWidth(store.index, coarser);
+      const tiles = directory.levels[coarser - 1];
+      const whole = ticks * kBucketsPerTile;
       let found = false;
-      for (
-        let tile = Math.max(0, Math.floor(part.begin / ticks / kBucketsPerTile));
-        tile * ticks * kBucketsPerTile < part.end;
-        tile++
-      ) {
-        const blob = store.have(`t/${track.id}/${coarser}/${tile}`);
+      for (let i = firstAtLeast(tiles, Math.floor(part.begin / whole)); i < tiles.length; i++) {
+        if (tiles[i] * whole >= part.end) break;
+        const blob = store.have(`t/${track.id}/${coarser}/${tiles[i]}`);
         if (blob?.kind !== 'buckets') continue;
         found = true;
         addBuckets(rows[0], this.sums[0], view, blob, ticks, part);

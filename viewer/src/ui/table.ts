@@ -49,7 +49,10 @@ export class Table<Row> {
     this.root.style.setProperty('--least', `${leastWidth(widths)}rem`);
     this.scroller.addEventListener('scroll', () => this.fill());
     this.scroller.addEventListener('keydown', (event) => this.key(event));
-    new ResizeObserver(() => this.fill()).observe(this.scroller);
+    new ResizeObserver(() => {
+      if (this.at >= 0) this.reveal();
+      this.fill();
+    }).observe(this.scroller);
     this.fillHead();
     this.setRows(options.rows ?? []);
   }

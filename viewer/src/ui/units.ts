@@ -42,6 +42,7 @@ export function count(value: number): string {
 export function percent(share: number): string {
   if (!Number.isFinite(share)) return '?';
   const value = share * 100;
+  if (value > 0 && value < 0.05) return '< 0.1 %';
   return `${value !== 0 && Math.abs(value) < 10 ? value.toFixed(1) : value.toFixed(0)} %`;
 }
 
@@ -56,12 +57,13 @@ export function bytes(size: number): string {
   return `${size.toFixed(size < 10 ? 2 : size < 100 ? 1 : 0)} ${units[at]}`;
 }
 
-export function short(value: number): string {
+export function short(value: number, digits = 7): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? 'inf' : '-inf';
   if (Number.isInteger(value) && Math.abs(value) < 1e7) return count(value);
   const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e7 || size < 1e-4)) return value.toExponential(4);
-  return String(Number(value.toPrecision(7)));
+  if (size !== 0 && (size >= 1e7 || size < 1e-4))
+    return value.toExponential(Math.min(4, digits - 1));
+  return String(Number(value.toPrecision(digits)));
 }
 
 // A number of some counter: bytes read best in their own units.
