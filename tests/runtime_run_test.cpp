@@ -118,7 +118,7 @@ TEST_F(RuntimeRun, RefusedSubmitsSayWhatAndWhere) {
                "asks for 3221225472 bytes.*has 268435456 bytes");
   expect_hint_helps("request_too_large");
   expect_error("sync_start_invalid", 7, "SYNC_START_INVALID", "to start together; the device has");
-  expect_error("tensor_wait_timeout --scheduler-timeout-ms 50", 8, "TENSOR_WAIT_TIMEOUT",
+  expect_error("tensor_wait_timeout --scheduler-timeout-ms 1000", 8, "TENSOR_WAIT_TIMEOUT",
                "waited too long for an element at slow_programs.h:[0-9]+ of what task t0 writes");
   expect_error("explicit_fatal", 9, "EXPLICIT_ORCH_FATAL",
                "gave up at refused_submits.h:[0-9]+: the program found its input unusable");
