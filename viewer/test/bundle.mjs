@@ -16,6 +16,7 @@ export async function bundle(...names) {
     format: 'esm',
     target: 'node18',
     packages: 'external',
+    inject: [join(here, 'raw_inflate.mjs')],
     logLevel: 'warning',
   });
   return names.map((name) => join(here, 'out', name.replace(/\.ts$/, '.mjs')));
