@@ -137,7 +137,9 @@ export class RowFiller {
     if (part.begin >= part.end) return false;
     // Tiles of finer levels than the view asks for would be too many to look for.
     const suits = levelFor(store.index, (view.end - view.begin) / rows[0].width);
-    for (let coarser = Math.max(level + 1, suits); coarser <= store.index.levelCount; coarser++) {
+    // The directory may still be that of a shorter run, which had fewer levels.
+    const coarsest = Math.min(store.index.levelCount, directory.levels.length);
+    for (let coarser = Math.max(level + 1, suits); coarser <= coarsest; coarser++) {
       const ticks = bucketWidth(store.index, coarser);
       const tiles = directory.levels[coarser - 1];
       const whole = ticks * kBucketsPerTile;
