@@ -36,7 +36,7 @@ template <DeviceEnv Env>
 class RecordingWatch : public NoWatch {
  public:
   // Without a region nothing is recorded. The region must stay.
-  TM_DEVICE RecordingWatch(const RegionView* region, const RuntimeConfig& config)
+  TM_DEVICE TM_NOINLINE RecordingWatch(const RegionView* region, const RuntimeConfig& config)
       : region_(region),
         scopes_(recorder_of<ScopeRecorder>(region, config.lanes().scopes())),
         graph_(recorder_of<GraphRecorder>(region, config.lanes().edges())),

@@ -41,7 +41,8 @@ class TaskSubmitter {
   }
 
  protected:
-  TM_DEVICE TaskSubmitter(const RuntimeMemory& memory, RuntimeStatus* status, Watch& watch)
+  TM_DEVICE TM_NOINLINE TaskSubmitter(const RuntimeMemory& memory, RuntimeStatus* status,
+                                      Watch& watch)
       : memory_(memory), status_(status), watch_(watch), rings_(memory, status, scopes_, watch) {
     status_->scheduler_count.store_relaxed(memory.config().scheduler_count);
   }

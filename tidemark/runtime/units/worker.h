@@ -15,11 +15,13 @@
 
 namespace tidemark {
 
-template <class Kernels, UnitEnv Env, KernelBlock B, class Dumper = TensorDumper<Env>>
-class Worker {
+// What of it knows neither kernels nor block, and is compiled once.
+template <UnitEnv Env, class Dumper = TensorDumper<Env>>
+class WorkerCore {
  public:
-  TM_DEVICE Worker(const RuntimeMemory& memory, RuntimeStatus* status, std::uint32_t core,
-                   std::uint32_t scheduler, const RegionView* region = nullptr)
+  TM_DEVICE TM_NOINLINE WorkerCore(const RuntimeMemory& memory, RuntimeStatus* status,
+                                   std::uint32_t core, std::uint32_t scheduler,
+                                   const RegionView* region)
       : memory_(memory),
         status_(status),
         latch_(&memory.control(), status),
@@ -31,23 +33,9 @@ class Worker {
                                                     line_.recorder())),
         dumper_(memory, region, core, line_.recorder()) {}
 
-  // Until the scheduler says that there will be no more, or the run is ending.
-  TM_DEVICE void run(B& block) {
-    start(block);
-    for (KernelCall call; next(call); finish(block)) run_together<Kernels>(block, call);
-    send_followers_home(block);
-    leave(block);
-  }
-
-  // The same in pieces, where all threads of the block must come to each call by one way.
-  TM_DEVICE void start(B& block) {
-    slip_ = &block.common_word();
-    block.recorder().tell_waits_to(line_.recorder());
-    line_.enter(UnitState::kIdle, Env::now_ticks());
-  }
   // Waits for a kernel to run. False: there will be no more. After an error what is dispatched is
   // left undone.
-  TM_DEVICE bool next(KernelCall& call) {
+  TM_DEVICE TM_NOINLINE bool next(KernelCall& call) {
     for (std::uint32_t round = 0; !latch_.set();) {
       // An acquire in every round would be dear on a GPU; pairs with [dispatched].
       if (mailbox_.dispatched.load_relaxed() == token_ ||
@@ -66,21 +54,14 @@ class Worker {
     }
     return false;
   }
-  // Of that kernel: all threads have left it.
-  TM_DEVICE void finish(B& block) {
-    end_part(block);
+
+ protected:
+  TM_DEVICE TM_NOINLINE void end_call() {
+    end_part();
     line_.count(++run_);
     answer();
   }
-  TM_DEVICE void leave(B& block) {
-    spans_.close();
-    dumper_.close();
-    block.recorder().close();
-    block.recorder().tell_waits_to(nullptr);
-    line_.leave(Env::now_ticks());
-  }
 
- private:
   TM_DEVICE void answer() {
     mailbox_.finished.store_release(++token_);  // [finished]
     order_store_before_look_of<Env>();          // also before the look at what is contested
@@ -113,11 +94,9 @@ class Worker {
     }
     return true;
   }
-  TM_DEVICE void end_part(B& block) {
+  TM_DEVICE void end_part() {
     TaskSlot& slot = memory_.slot({part_.task});
     const std::uint64_t end_ticks = spans_.enabled() ? Env::now_ticks() : 0;
-    if (slip_->load_relaxed() != 0) tell_slip(slot, part_.kernel);
-    if (block.shared_overrun() != 0) tell_overrun(block.shared_overrun(), part_.kernel, slot);
     if (dumper_.enabled()) [[unlikely]] {
       line_.enter(UnitState::kCopying, Env::now_ticks());
       dumper_.after(slot);
@@ -145,30 +124,6 @@ class Worker {
     return true;
   }
 
-  // The kernel asked for an argument that its task does not have.
-  TM_DEVICE TM_NOINLINE void tell_slip(const TaskSlot& slot, std::uint16_t kernel) {
-    refuse(
-        slot, kernel,
-        {.arg = slip_->load_relaxed() - 1,
-         .text = "the kernel takes an argument that the task has not, or has with another dtype"});
-    slip_->store_relaxed(0);
-  }
-  TM_DEVICE TM_NOINLINE void tell_overrun(std::uint64_t bytes, std::uint16_t kernel,
-                                          const TaskSlot& slot) {
-    refuse(slot, kernel,
-           {.capacity = Kernels::shared_bytes(kernel),
-            .requested = bytes,
-            .text = "more shared memory than its kInfo declares"});
-  }
-  TM_DEVICE void refuse(const TaskSlot& slot, std::uint16_t kernel, ErrorDetails details) {
-    details.code = ErrorCode::kInvalidArgs;
-    details.task_id = slot.id.value;
-    details.kernel = Kernels::name(kernel);
-    if (slot.submit_file < kSiteFilesMax)
-      details.submit = {status_->site_files[slot.submit_file], slot.submit_line};
-    latch_.latch(details);
-  }
-
   RuntimeMemory memory_;
   RuntimeStatus* status_;
   ErrorLatch latch_;
@@ -183,6 +138,76 @@ class Worker {
   std::uint64_t run_ = 0;  // dispatches, but for those it passed over
   Dispatch part_{};        // that runs
   std::uint64_t begin_ticks_ = 0;
+};
+
+template <class Kernels, UnitEnv Env, KernelBlock B, class Dumper = TensorDumper<Env>>
+class Worker : public WorkerCore<Env, Dumper> {
+  using Core = WorkerCore<Env, Dumper>;
+
+ public:
+  TM_DEVICE Worker(const RuntimeMemory& memory, RuntimeStatus* status, std::uint32_t core,
+                   std::uint32_t scheduler, const RegionView* region = nullptr)
+      : Core(memory, status, core, scheduler, region) {}
+
+  // Until the scheduler says that there will be no more, or the run is ending.
+  TM_DEVICE void run(B& block) {
+    start(block);
+    for (KernelCall call; Core::next(call); finish(block)) run_together<Kernels>(block, call);
+    send_followers_home(block);
+    leave(block);
+  }
+
+  // The same in pieces, where all threads of the block must come to each call by one way.
+  TM_DEVICE void start(B& block) {
+    slip_ = &block.common_word();
+    block.recorder().tell_waits_to(line_.recorder());
+    line_.enter(UnitState::kIdle, Env::now_ticks());
+  }
+  // All threads have left the kernel of the last next().
+  TM_DEVICE void finish(B& block) {
+    if (slip_->load_relaxed() != 0) tell_slip();
+    if (block.shared_overrun() != 0) tell_overrun(block.shared_overrun());
+    Core::end_call();
+  }
+  TM_DEVICE void leave(B& block) {
+    spans_.close();
+    dumper_.close();
+    block.recorder().close();
+    block.recorder().tell_waits_to(nullptr);
+    line_.leave(Env::now_ticks());
+  }
+
+ private:
+  // The kernel asked for an argument that its task does not have.
+  TM_DEVICE TM_NOINLINE void tell_slip() {
+    refuse(
+        {.arg = slip_->load_relaxed() - 1,
+         .text = "the kernel takes an argument that the task has not, or has with another dtype"});
+    slip_->store_relaxed(0);
+  }
+  TM_DEVICE TM_NOINLINE void tell_overrun(std::uint64_t bytes) {
+    refuse({.capacity = Kernels::shared_bytes(part_.kernel),
+            .requested = bytes,
+            .text = "more shared memory than its kInfo declares"});
+  }
+  TM_DEVICE void refuse(ErrorDetails details) {
+    const TaskSlot& slot = memory_.slot({part_.task});
+    details.code = ErrorCode::kInvalidArgs;
+    details.task_id = slot.id.value;
+    details.kernel = Kernels::name(part_.kernel);
+    if (slot.submit_file < kSiteFilesMax)
+      details.submit = {status_->site_files[slot.submit_file], slot.submit_line};
+    latch_.latch(details);
+  }
+
+  using Core::dumper_;
+  using Core::latch_;
+  using Core::line_;
+  using Core::memory_;
+  using Core::part_;
+  using Core::slip_;
+  using Core::spans_;
+  using Core::status_;
 };
 
 }  // namespace tidemark
