@@ -40,6 +40,13 @@
 #define TM_UNROLL
 #endif
 
+// The zeros above the highest bit of a number that is not 0.
+#if defined(__CUDA_ARCH__)
+#define TM_LEADING_ZEROS(number) static_cast<std::uint32_t>(__clzll(static_cast<long long>(number)))
+#else
+#define TM_LEADING_ZEROS(number) static_cast<std::uint32_t>(__builtin_clzll(number))
+#endif
+
 namespace tidemark {
 
 // Ends the device: a kernel traps, a process aborts after saying why.

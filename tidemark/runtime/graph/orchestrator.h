@@ -35,12 +35,12 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
   template <class Kernel>
   TM_DEVICE Submitted submit_undeclared(Args& args, Site site = Site::here(),
                                         bool raw_words = false) {
-    constexpr KernelInfo kInfo = Kernel::kInfo;
+    constexpr const char* kName = Kernel::kInfo.name;
     const std::uint16_t kernel = Kernels::template number_of<Kernel>();
-    const bool aic = kInfo.core == CoreType::kAic;
+    constexpr bool kAic = Kernel::kInfo.core == CoreType::kAic;
     return submit_checked(
-        args, {aic ? kernel : kNoKernel, aic ? kNoKernel : kernel, kNoKernel,
-               aic ? TaskShape::kAic : TaskShape::kAiv, kInfo.name, site, false, raw_words});
+        args, {kAic ? kernel : kNoKernel, kAic ? kNoKernel : kernel, kNoKernel,
+               kAic ? TaskShape::kAic : TaskShape::kAiv, kName, site, false, raw_words});
   }
 
   // Up to three kernels on the cores of one cluster with one argument list; void: none.
@@ -229,11 +229,11 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
   template <class First, class Second>
   TM_DEVICE static const char* name() {
     if constexpr (std::is_void_v<First>) {
-      constexpr KernelInfo kInfo = Second::kInfo;
-      return kInfo.name;
+      constexpr const char* kName = Second::kInfo.name;
+      return kName;
     } else {
-      constexpr KernelInfo kInfo = First::kInfo;
-      return kInfo.name;
+      constexpr const char* kName = First::kInfo.name;
+      return kName;
     }
   }
 
@@ -282,17 +282,24 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
     return false;
   }
 
+  // A declaration takes a kilobyte: in a frame of its own, and only where it is read.
+  template <class Kernel>
+  TM_DEVICE TM_NOINLINE static ArgProblem dump_names(Args& args) {
+    constexpr KernelInfo kInfo = Kernel::kInfo;
+    return resolve_dump_names(kInfo, args);
+  }
   template <class Kernel>
   TM_DEVICE bool checked(Args& args, const Site& site) {
     if constexpr (!std::is_void_v<Kernel>) {
       if (failed()) return false;
-      constexpr KernelInfo kInfo = Kernel::kInfo;
-      const ArgProblem problem = resolve_dump_names(kInfo, args, check_against(kInfo, args));
+      constexpr const char* kName = Kernel::kInfo.name;
+      ArgProblem problem = check_declared<Kernel>(args);
+      if (problem.text == nullptr && args.dump_says_which()) problem = dump_names<Kernel>(args);
       if (problem.text == nullptr) return true;
       refuse({.code = ErrorCode::kInvalidArgs,
               .arg = problem.arg,
               .submit = site,
-              .kernel = kInfo.name,
+              .kernel = kName,
               .text = problem.text});
       return false;
     }

@@ -84,6 +84,9 @@ class ProducerSet {
     return true;
   }
 
+  // Some producer has the consumer on its list.
+  TM_DEVICE bool wired() const { return wired_; }
+
   // After all look-ups: the task becomes a writer (or a tracked reader) of the view.
   TM_DEVICE bool register_access(const TensorRef& ref, Access access, std::uint32_t arg) {
     if (!writes(access) && !(tracks_readers_ && access == Access::kInput)) return true;
@@ -104,19 +107,18 @@ class ProducerSet {
 
   TM_DEVICE bool add(SlotRef producer, TaskId id, bool retains, GraphEdge edge) {
     TaskSlot& slot = memory_.slot(producer);
-    const bool told = slot.waited_by == serial_ && slot.told_arg == edge.arg;
+    const bool waited = slot.waited_by == serial_;
+    const bool told = waited && slot.told_arg == edge.arg;
+    slot.told_arg = edge.arg;
+    slot.waited_by = serial_;
+    const bool noted = remember(producer, retains) && (waited || wire(producer));
     if (!told) {
-      slot.told_arg = edge.arg;
       edge.producer = id;
       edge.consumer = slot_.id;
-      // alone: only reported; wire() looks again
-      edge.satisfied = slot.waiters.load_acquire() == kListClosed;
+      edge.satisfied = slot.linked == kListClosed;
       watch_.edge(edge);
     }
-    if (!remember(producer, retains)) return false;
-    if (slot.waited_by == serial_) return true;
-    slot.waited_by = serial_;
-    return wire(producer);
+    return noted;
   }
 
   // Notes the producer in the fanin list, once.
@@ -147,34 +149,40 @@ class ProducerSet {
     return true;
   }
 
-  // Puts the consumer on the producer's list, unless that is complete.
+  // Puts the consumer on the producer's list, unless that is complete. Only this thread adds to the
+  // list, so what it linked last is its head, or the list is closed: nothing is read first.
   TM_DEVICE bool wire(SlotRef producer, std::uint32_t late_bit = 0) {
     TaskSlot& slot = memory_.slot(producer);
-    if (slot.waiters.load_acquire() == kListClosed) return true;  // pairs with [list closed]
+    if (slot.linked == kListClosed) return true;
     Ring& ring = rings_.ring(slot_.id.ring());
-    SpaceRequest request = request_;
-    request.resource = Resource::kDepPool;
-    bool closed = false;
-    const auto room = [&] {
-      closed = slot.waiters.load_acquire() == kListClosed;  // pairs with [list closed]
-      return closed || !ring.deps.full();
-    };
-    if (!rings_.wait_for(request, room)) return false;
-    if (closed) return true;
+    if (ring.deps.full() && !await_dep(slot, ring)) return false;
+    if (slot.linked == kListClosed) return true;
     const std::uint32_t place = ring.deps.push();
     watch_.took(Resource::kDepPool, slot_.id.ring(), ring.deps.used());
     DepEntry& entry = memory_.dep(slot_.id.ring(), place);
     entry.consumer = consumer_.value | late_bit;
-    slot_.pending.add_acq_rel(1);                      // alone: goes out with [waiter linked]
-    std::uint32_t head = slot.waiters.load_acquire();  // pairs with [list closed]
-    while (head != kListClosed) {
-      entry.next = head;
-      const std::uint32_t link = SlotRef::make(slot_.id.ring(), place).value;
-      // [waiter linked]; pairs with [list closed]
-      if (slot.waiters.replace_acq_rel(head, link)) return true;
+    entry.next = slot.linked;
+    slot_.pending.add_relaxed(1);  // goes out with [waiter linked]
+    const std::uint32_t link = SlotRef::make(slot_.id.ring(), place).value;
+    // [waiter linked]; pairs with [list closed]
+    if (slot.waiters.replace_acq_rel(slot.linked, link)) {
+      slot.linked = link;
+      wired_ = true;
+    } else {
+      TM_CHECK(slot.linked == kListClosed);
+      // Nobody else has it on a list for that, so it does not end there.
+      slot_.pending.subtract_acq_rel(1);  // alone: takes back the add
     }
-    slot_.pending.subtract_acq_rel(1);  // alone: it completed meanwhile, and takes back the add
     return true;
+  }
+  TM_DEVICE TM_NOINLINE bool await_dep(TaskSlot& slot, Ring& ring) {
+    SpaceRequest request = request_;
+    request.resource = Resource::kDepPool;
+    return rings_.wait_for(request, [&] {
+      // pairs with [list closed]
+      if (slot.waiters.load_acquire() == kListClosed) slot.linked = kListClosed;
+      return slot.linked == kListClosed || !ring.deps.full();
+    });
   }
 
   // Its slot is somebody else's by now; only the edge is reported.
@@ -240,6 +248,7 @@ class ProducerSet {
   TaskSlot& slot_;
   std::uint64_t serial_;
   bool tracks_readers_;
+  bool wired_ = false;
   std::uint32_t retired_told_ = 0;
   bool retired_untold_ = false;           // there were more
   std::uint64_t retired_[kRetiredTold];   // tasks whose edges are reported

@@ -93,6 +93,7 @@ TM_DEVICE inline void fill_slot(const RuntimeMemory& memory, TaskSlot& slot, Arg
   for (const std::uint16_t kernel : slot.kernels) kernel_count += kernel != kNoKernel ? 1 : 0;
   slot.pending.store_relaxed(1);  // the submit itself
   slot.waiters.store_relaxed(kNoEntry);
+  slot.linked = kNoEntry;
   slot.parts_left.store_relaxed(args.block_count() * kernel_count);
   slot.placed.store_relaxed(0);
   slot.released.store_relaxed(0);

@@ -99,6 +99,10 @@ class Args {
   TM_DEVICE bool marks_unknown(std::uint32_t count) const {
     return dump_unknown_ || (count < kTensorsMax + kScalarsMax && dump_marks_ >> count != 0);
   }
+  // Something is marked by name, number or tensor: to be looked up, or refused.
+  TM_DEVICE bool dump_says_which() const {
+    return dump_marks_ != 0 || dump_name_count_ > 0 || dump_unknown_;
+  }
   // Names that only the kernel's declaration can resolve.
   TM_DEVICE std::uint32_t dump_name_count() const { return dump_name_count_; }
   TM_DEVICE const char* dump_name(std::uint32_t index) const { return dump_names_[index]; }

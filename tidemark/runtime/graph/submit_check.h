@@ -2,7 +2,9 @@
 // A submit's arguments against what the kernel declares, and against arithmetic.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "tidemark/base/align.h"
 #include "tidemark/runtime/graph/heap_ring.h"
@@ -22,33 +24,60 @@ struct ArgProblem {
   const char* text = nullptr;  // null: there is none
 };
 
-TM_DEVICE inline ArgProblem check_against(const KernelInfo& info, Args& args) {
-  if (args.tensor_count() != info.args.tensor_count)
-    return {kNoArg,
-            args.tensor_count() < info.args.tensor_count ? "too few tensors" : "too many tensors"};
-  if (args.tensor_count() + args.scalar_count() != info.args.count)
-    return {kNoArg, args.tensor_count() + args.scalar_count() < info.args.count
-                        ? "too few scalars"
-                        : "too many scalars"};
-  for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
-    const ArgInfo& declared = info.args.items[i];
-    const Args::Tensor& given = args.tensor(i);
-    if (!role_takes(declared.role, given.access))
-      return {i, "the kernel declares this argument with another access"};
-    if (given.ref.exists && !declared.any_dtype && declared.dtype != given.ref.view.dtype)
-      return {i, "the kernel declares this argument with another dtype"};
-  }
-  for (std::uint32_t i = 0; i < args.scalar_count(); ++i) {
-    const ArgInfo& declared = info.args.items[args.tensor_count() + i];
-    if (!declared.any_dtype && declared.dtype != args.scalar_at(i).dtype)
-      return {args.tensor_count() + i, "the kernel declares this scalar with another dtype"};
-  }
+namespace submit_check_detail {
+
+TM_DEVICE inline ArgProblem check_counts(const Args& args, std::uint32_t tensors,
+                                         std::uint32_t scalars) {
+  if (args.tensor_count() != tensors)
+    return {kNoArg, args.tensor_count() < tensors ? "too few tensors" : "too many tensors"};
+  if (args.scalar_count() != scalars)
+    return {kNoArg, args.scalar_count() < scalars ? "too few scalars" : "too many scalars"};
   return {};
+}
+template <class Kernel, std::size_t kIndex>
+TM_DEVICE bool check_tensor(Args& args, ArgProblem& problem) {
+  constexpr ArgRole kRole = Kernel::kInfo.args.items[kIndex].role;
+  constexpr bool kAnyDType = Kernel::kInfo.args.items[kIndex].any_dtype;
+  constexpr DType kDType = Kernel::kInfo.args.items[kIndex].dtype;
+  const Args::Tensor& given = args.tensor(kIndex);
+  if (!role_takes(kRole, given.access))
+    problem = {kIndex, "the kernel declares this argument with another access"};
+  else if (!kAnyDType && given.ref.exists && kDType != given.ref.view.dtype)
+    problem = {kIndex, "the kernel declares this argument with another dtype"};
+  return problem.text == nullptr;
+}
+template <class Kernel, std::size_t kIndex>
+TM_DEVICE bool check_scalar(const Args& args, ArgProblem& problem) {
+  constexpr std::uint32_t kArg = Kernel::kInfo.args.tensor_count + kIndex;
+  constexpr bool kAnyDType = Kernel::kInfo.args.items[kArg].any_dtype;
+  constexpr DType kDType = Kernel::kInfo.args.items[kArg].dtype;
+  if (!kAnyDType && kDType != args.scalar_at(kIndex).dtype)
+    problem = {kArg, "the kernel declares this scalar with another dtype"};
+  return problem.text == nullptr;
+}
+
+}  // namespace submit_check_detail
+
+// Every argument by itself: what is declared is in the code that checks, not read.
+template <class Kernel>
+TM_DEVICE ArgProblem check_declared(Args& args) {
+  constexpr std::uint32_t kTensors = Kernel::kInfo.args.tensor_count;
+  constexpr std::uint32_t kCount = Kernel::kInfo.args.count;
+  ArgProblem problem = submit_check_detail::check_counts(args, kTensors, kCount - kTensors);
+  if (problem.text != nullptr) return problem;
+  [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
+    static_cast<void>((submit_check_detail::check_tensor<Kernel, kIndex>(args, problem) && ...));
+  }(std::make_index_sequence<kTensors>());
+  if (problem.text != nullptr) return problem;
+  [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
+    static_cast<void>((submit_check_detail::check_scalar<Kernel, kIndex>(args, problem) && ...));
+  }(std::make_index_sequence<kCount - kTensors>());
+  return problem;
 }
 
 // Names given to dump() become marks. In a mix each kernel has the same argument list.
-TM_DEVICE inline ArgProblem resolve_dump_names(const KernelInfo& info, Args& args,
-                                               ArgProblem problem) {
+TM_DEVICE TM_NOINLINE inline ArgProblem resolve_dump_names(const KernelInfo& info, Args& args) {
+  ArgProblem problem;
   for (std::uint32_t n = 0; n < args.dump_name_count() && problem.text == nullptr; ++n) {
     bool found = false;
     for (std::uint32_t i = 0; i < info.args.count; ++i) {

@@ -10,10 +10,13 @@
 namespace tidemark {
 namespace {
 
-constexpr KernelInfo kKernel{.name = "kernel",
-                             .core = CoreType::kAiv,
-                             .args = {in("a", DType::kFloat32), inout("b"), out("c", DType::kInt8),
-                                      scalar("s", DType::kInt32), scalar("t")}};
+struct Declared {
+  static constexpr KernelInfo kInfo{.name = "kernel",
+                                    .core = CoreType::kAiv,
+                                    .args = {in("a", DType::kFloat32), inout("b"),
+                                             out("c", DType::kInt8), scalar("s", DType::kInt32),
+                                             scalar("t")}};
+};
 
 TensorRef tensor(DType dtype) {
   return TensorRef::external(TensorView::row_major(0, dtype, {1, {4}}));
@@ -27,7 +30,7 @@ Args good() {
       .scalar(2.0);
 }
 std::string problem_of(Args args, std::uint32_t arg) {
-  const ArgProblem problem = check_against(kKernel, args);
+  const ArgProblem problem = check_declared<Declared>(args);
   EXPECT_EQ(problem.arg, arg);
   return problem.text == nullptr ? "" : problem.text;
 }
@@ -48,7 +51,7 @@ TEST(SubmitCheck, TakesWhatIsDeclared) {
 
 TEST(SubmitCheck, MarksForTheDumpAreNamesNumbersOrTensors) {
   const auto marks = [](Args args) {
-    const ArgProblem problem = resolve_dump_names(kKernel, args, {});
+    const ArgProblem problem = resolve_dump_names(Declared::kInfo, args);
     EXPECT_EQ(problem.text, nullptr);
     return args.dump_marks();
   };
@@ -62,7 +65,7 @@ TEST(SubmitCheck, MarksForTheDumpAreNamesNumbersOrTensors) {
   const Args slices = Args().in(left).inout(right).out({1, {4}}, DType::kInt8);
   EXPECT_EQ(marks(Args(slices).dump(left)), 0b01u);
   EXPECT_EQ(marks(Args(slices).dump(right)), 0b10u);
-  const auto refused = [](Args args) { return resolve_dump_names(kKernel, args, {}).text; };
+  const auto refused = [](Args args) { return resolve_dump_names(Declared::kInfo, args).text; };
   for (const char* text :
        {refused(Args(slices).dump(whole)), refused(good().dump(5)), refused(good().dump(-1))})
     EXPECT_STREQ(text, "dump(): the task has no such argument");

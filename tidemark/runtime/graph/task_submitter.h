@@ -145,7 +145,8 @@ class TaskSubmitter {
     ++submitted_;
     status_->submitted.store_relaxed(submitted_);
     rings_.line().task(slot.id.value);
-    if (!connect(ref, args, request)) return result;
+    bool waits = false;
+    if (!connect(ref, args, request, waits)) return result;
     slot.heap_mark = ring.heap.head();
     slot.args_mark = ring.args.head();
     slot.dep_mark = ring.deps.head();
@@ -157,9 +158,10 @@ class TaskSubmitter {
     watch_.described(memory_, slot, task);
     if (task.complete_at_once) {
       complete_task<Env>(memory_, ref);
+      slot.linked = kListClosed;
       status_->completed_at_once.store_relaxed(++completed_at_once_);
       // On the host edges may still come: see release_all.
-    } else if (memory_.config().reclaims() && is_ready(slot)) {
+    } else if (memory_.config().reclaims() && is_ready(slot, waits)) {
       make_ready<Env>(memory_, ref, slot);
     }
     watch_.submit_ends(result.task.id, rings_);
@@ -192,8 +194,9 @@ class TaskSubmitter {
     return taken;
   }
 
-  // All look-ups come before all registrations: a task never waits for itself.
-  TM_DEVICE bool connect(SlotRef ref, Args& args, const SpaceRequest& request) {
+  // All look-ups come before all registrations: a task never waits for itself. waits: producers may
+  // count it down.
+  TM_DEVICE bool connect(SlotRef ref, Args& args, const SpaceRequest& request, bool& waits) {
     ProducerSet<Env, Watch> producers(memory_, rings_, watch_, request, ref, ++serial_);
     const bool automatic = memory_.config().automatic_edges();
     for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
@@ -210,6 +213,7 @@ class TaskSubmitter {
     }
     if (!args.each_after([&](const TaskHandle& task) { return producers.add_explicit(task); }))
       return false;
+    waits = producers.wired();
     if (!automatic) return true;
     for (std::uint32_t i = 0; i < args.tensor_count(); ++i)
       if (args.tensor(i).access != Access::kOutput &&
@@ -218,10 +222,9 @@ class TaskSubmitter {
     return true;
   }
 
-  // The submit is over: no producer is left to wait for. Where nobody but the submit holds the
-  // task, nobody else counts.
-  TM_DEVICE static bool is_ready(TaskSlot& slot) {
-    if (slot.pending.load_acquire() == 1) {  // pairs with [producer done]
+  // The submit is over: no producer is left to wait for. Where there was none, nobody else counts.
+  TM_DEVICE static bool is_ready(TaskSlot& slot, bool waits) {
+    if (!waits) {
       slot.pending.store_relaxed(0);
       return true;
     }

@@ -17,13 +17,7 @@ namespace tidemark {
 
 // The bits that a number needs; 0 needs none.
 TM_DEVICE constexpr std::uint32_t bits_of(std::uint64_t number) {
-  std::uint32_t bits = 0;
-  for (std::uint32_t step = 32; step > 0; step /= 2) {
-    if (number >> step == 0) continue;
-    number >>= step;
-    bits += step;
-  }
-  return bits + static_cast<std::uint32_t>(number);
+  return number == 0 ? 0 : 64 - TM_LEADING_ZEROS(number);
 }
 TM_DEVICE constexpr std::uint64_t low_bits(std::uint32_t count) {
   return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
