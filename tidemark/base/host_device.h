@@ -49,6 +49,11 @@
 
 namespace tidemark {
 
+// The lowest bit of a number that is not 0.
+TM_DEVICE constexpr std::uint32_t lowest_bit(std::uint64_t number) {
+  return 63 - TM_LEADING_ZEROS(number & (~number + 1));
+}
+
 // Ends the device: a kernel traps, a process aborts after saying why.
 [[noreturn]] TM_DEVICE TM_NOINLINE inline void stop_here(const char* what, const char* file,
                                                          int line) {

@@ -21,9 +21,9 @@ class DeviceWord {
   TM_DEVICE T load_acquire() const { return ref().load(kAcquire); }  // caller's label
   TM_DEVICE void store_relaxed(T value) { ref().store(value, kRelaxed); }
   TM_DEVICE void store_release(T value) { ref().store(value, kRelease); }  // caller's label
-  // Nobody waits for what it was: on a GPU the thread goes on at once.
-  TM_DEVICE void add_relaxed(T value) { static_cast<void>(ref().fetch_add(value, kRelaxed)); }
-  // All of these return the value before.
+  // All of these return the value before. Where nobody looks at that, a thread of a GPU goes on at
+  // once after a relaxed one.
+  TM_DEVICE T add_relaxed(T value) { return ref().fetch_add(value, kRelaxed); }
   TM_DEVICE T add_acq_rel(T value) { return ref().fetch_add(value, kAcqRel); }  // caller's label
   // caller's label
   TM_DEVICE T subtract_acq_rel(T value) { return ref().fetch_sub(value, kAcqRel); }

@@ -34,6 +34,7 @@ struct CudaUnitEnv : CudaEnv {
   // Only a host does that: what it takes is not compiled.
   static constexpr bool kBuildsNoGraphAhead = true;
   static constexpr bool kNeverSleeps = true;
+  static constexpr std::uint32_t kLoadsTogether = 16;
   // Instructions of one thread are issued in their order.
   __device__ static std::uint64_t ordered_ticks() { return now_ticks(); }
   template <class Word>

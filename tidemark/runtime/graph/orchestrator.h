@@ -291,7 +291,6 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
   template <class Kernel>
   TM_DEVICE bool checked(Args& args, const Site& site) {
     if constexpr (!std::is_void_v<Kernel>) {
-      if (failed()) return false;
       constexpr const char* kName = Kernel::kInfo.name;
       ArgProblem problem = check_declared<Kernel>(args);
       if (problem.text == nullptr && args.dump_says_which()) problem = dump_names<Kernel>(args);

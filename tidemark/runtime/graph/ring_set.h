@@ -203,8 +203,10 @@ class RingSet {
     return scopes_.is_open({slot.scope_depth, slot.scope_serial});
   }
   TM_DEVICE bool consumed(const TaskSlot& slot) const {
+    // On a GPU an acquire empties the cache: only where it is needed.
+    if (scope_is_open(slot) || slot.state.load_relaxed() != TaskState::kCompleted) return false;
     // pairs with [task complete] and [memory released]
-    return slot.state.load_acquire() == TaskState::kCompleted && !scope_is_open(slot) &&
+    return slot.state.load_acquire() == TaskState::kCompleted &&
            slot.released.load_acquire() == slot.retained;
   }
 

@@ -17,15 +17,42 @@ class OwnCores {
   static constexpr std::uint32_t kNone = ~0u;
 
   TM_DEVICE OwnCores(const RuntimeMemory& memory, std::uint32_t index)
-      : memory_(&memory), index_(index), clusters_(clusters_of(memory.config(), index)) {}
+      : memory_(&memory), index_(index), clusters_(clusters_of(memory.config(), index)) {
+    for (Tokens& tokens : kept_) tokens = {0, 0};
+  }
 
   TM_DEVICE std::uint32_t first() const { return clusters_.first * kCoresPerCluster; }
   TM_DEVICE std::uint32_t last() const { return clusters_.last * kCoresPerCluster; }
 
   // Dispatches given and not seen finished.
   TM_DEVICE std::uint32_t load(std::uint32_t core) const {
-    const Mailbox& mailbox = memory_->mailbox(core);
-    return static_cast<std::uint32_t>(mailbox.given - mailbox.handled);
+    return static_cast<std::uint32_t>(given(core) - handled(core));
+  }
+  // The first token that was not seen finished.
+  TM_DEVICE std::uint64_t handled(std::uint32_t core) const {
+    const std::uint32_t own = core - first();
+    return own < kKept ? kept_[own].handled : memory_->mailbox(core).handled;
+  }
+  TM_DEVICE void handle(std::uint32_t core) {
+    const std::uint64_t handled_now = handled(core) + 1;
+    if (core - first() < kKept) kept_[core - first()].handled = handled_now;
+    memory_->mailbox(core).handled = handled_now;
+  }
+  // Bit per core from this one on, kLoadsTogether of them: it has finished something. Each answer
+  // is looked at again, with an acquire.
+  TM_DEVICE std::uint32_t answered(std::uint32_t from) const {
+    constexpr std::uint32_t kCount = kLoadsTogether<Env>;
+    std::uint64_t finished[kCount];
+    TM_UNROLL
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+      const std::uint32_t core = from + i < last() ? from + i : last() - 1;
+      finished[i] = memory_->mailbox(core).finished.load_relaxed();
+    }
+    std::uint32_t bits = 0;
+    TM_UNROLL
+    for (std::uint32_t i = 0; i < kCount; ++i)
+      if (from + i < last() && finished[i] != handled(from + i)) bits |= 1u << i;
+    return bits;
   }
   TM_DEVICE bool any_busy() const {
     for (std::uint32_t core = first(); core < last(); ++core)
@@ -118,20 +145,23 @@ class OwnCores {
   TM_DEVICE void give(std::uint32_t core, const Dispatch& dispatch, std::uint64_t age) {
     if constexpr (requires { Env::gives(); }) Env::gives();  // a test watches every one
     (core_type(core) == CoreType::kAic ? last_aic_ : last_aiv_) = core - first();
-    DispatchCell& cell = memory_->dispatch(core, memory_->mailbox(core).given++);
+    const std::uint64_t token = given(core);
+    DispatchCell& cell = memory_->dispatch(core, token);
     cell.dispatch = dispatch;
     cell.age.store_relaxed(age);
-    untold_ = true;
+    const std::uint32_t own = core - first();
+    if (own < kKept) kept_[own].given = token + 1;
+    memory_->mailbox(core).given = token + 1;
+    untold_ |= std::uint64_t{1} << (own < kKept ? own : kKept - 1);
   }
   // Once for all that was given to a core: its line is fetched once.
   TM_DEVICE void tell_cores() {
-    if (!untold_) return;
-    untold_ = false;
-    for (std::uint32_t core = first(); core < last(); ++core) {
-      Mailbox& mailbox = memory_->mailbox(core);
-      if (mailbox.dispatched.load_relaxed() == mailbox.given) continue;
-      mailbox.dispatched.store_release(mailbox.given);  // [dispatched]
-      mailbox.doorbell.template ring<Env>();
+    for (; untold_ != 0; untold_ &= untold_ - 1) {
+      const std::uint32_t own = lowest_bit(untold_);
+      tell(first() + own);
+      // The last bit is for all that are not kept.
+      for (std::uint32_t core = first() + kKept; own + 1 == kKept && core < last(); ++core)
+        if (memory_->mailbox(core).dispatched.load_relaxed() != given(core)) tell(core);
     }
   }
 
@@ -143,6 +173,16 @@ class OwnCores {
   }
 
  private:
+  TM_DEVICE std::uint64_t given(std::uint32_t core) const {
+    const std::uint32_t own = core - first();
+    return own < kKept ? kept_[own].given : memory_->mailbox(core).given;
+  }
+  TM_DEVICE void tell(std::uint32_t core) {
+    Mailbox& mailbox = memory_->mailbox(core);
+    mailbox.dispatched.store_release(given(core));  // [dispatched]
+    mailbox.doorbell.template ring<Env>();
+  }
+
   TM_DEVICE bool is_held(std::uint32_t cluster) const {
     const std::uint32_t own = clusters_.last - clusters_.first;
     const std::uint32_t step =
@@ -162,7 +202,13 @@ class OwnCores {
   std::uint32_t full_ = 0;  // bit per core type: none of them is idle
   std::uint32_t last_aic_ = 0, last_aiv_ = 1;
   std::uint32_t held_first_ = 0, held_count_ = 0;
-  bool untold_ = false;
+  std::uint64_t untold_ = 0;  // bit per core
+  // Of the first cores, beside the scheduler: in the mailboxes they are for others to see.
+  static constexpr std::uint32_t kKept = 64;
+  struct Tokens {
+    std::uint64_t given, handled;
+  };
+  Tokens kept_[kKept];
 };
 
 }  // namespace tidemark

@@ -59,7 +59,7 @@ class ReadyQueue {
   // Once `stopped` says that the run is ending, it may return without the task in the queue.
   template <DeviceEnv Env, class Stopped>
   TM_DEVICE void push(const ReadyTask& ready, const Stopped& stopped) {
-    const std::uint64_t position = words_->pushed.add_acq_rel(1);  // alone: only a number
+    const std::uint64_t position = words_->pushed.add_relaxed(1);  // only a number
     ReadyCell& cell = cells_[position & mask_];
     // The cell was emptied a lap ago; its taker may be between its claim and its last store.
     // pairs with [cell emptied]
@@ -77,7 +77,20 @@ class ReadyQueue {
     push<Env>(ReadyTask{.task = task}, stopped);
   }
 
-  // False: there is none.
+  // False: there is none. `from`: a position that was the first one once. As long as its cell waits
+  // for its task, nothing is in the queue, and nothing else is read.
+  TM_DEVICE bool peek(ReadyHead& head, std::uint64_t& from) const {
+    if (still_empty(cell_turn(from), from)) return false;
+    const bool any = peek(head);
+    from = any ? head.position : words_->taken.load_relaxed();
+    return any;
+  }
+  TM_DEVICE std::uint64_t cell_turn(std::uint64_t position) const {
+    return cells_[position & mask_].turn.load_relaxed();
+  }
+  TM_DEVICE bool still_empty(std::uint64_t turn, std::uint64_t position) const {
+    return static_cast<std::uint32_t>(turn) == turn_of(position);
+  }
   TM_DEVICE bool peek(ReadyHead& head) const {
     for (std::uint64_t position = words_->taken.load_relaxed();;) {
       const ReadyCell& cell = cells_[position & mask_];

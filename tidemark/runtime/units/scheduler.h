@@ -46,7 +46,8 @@ class Scheduler {
     line_.enter(UnitState::kBusy, Env::now_ticks());
     for (std::uint32_t round = 0, looks = 0; !all_done();) {
       if (latch_.set()) break;
-      line_.loops(++loop_);
+      ++loop_;
+      if (kSleeps<Env> || loop_ % kLoopsPerLine == 0) line_.loops(loop_);
       for (std::uint32_t i = 0; must_stall() && !stopped(); ++i) Env::pause(i);
       const bool worked = !leaves_all_to_first() && work();
       const bool looks_around = ++looks % kLooksPerStop == 0 || round >= kRoundsAwake<Env>;
@@ -120,7 +121,7 @@ class Scheduler {
   }
   TM_DEVICE bool has_work() const {
     for (std::uint32_t core = cores_.first(); core < cores_.last(); ++core)
-      if (memory_.mailbox(core).finished.load_acquire() != memory_.mailbox(core).handled)
+      if (memory_.mailbox(core).finished.load_acquire() != cores_.handled(core))
         return true;  // pairs with [finished]
     for (std::uint32_t shape = 0; shape < kTaskShapeCount; ++shape) {
       const auto wanted = static_cast<TaskShape>(shape);
@@ -134,27 +135,31 @@ class Scheduler {
   // Takes the answers of the cores. True: there were some.
   TM_DEVICE bool observe() {
     bool seen = false;
-    for (std::uint32_t core = cores_.first(); core < cores_.last(); ++core) {
-      Mailbox& mailbox = memory_.mailbox(core);
-      if (mailbox.handled == mailbox.finished.load_relaxed()) continue;
-      const std::uint64_t finished = mailbox.finished.load_acquire();  // pairs with [finished]
-      const std::uint64_t finish_ticks = finishes_.enabled() ? Env::ordered_ticks() : 0;
-      for (; mailbox.handled < finished; seen = true) {
-        const DispatchCell& cell = memory_.dispatch(core, mailbox.handled);
-        const DispatchClaim::Fate fate = mailbox.fate(mailbox.handled, cell);
-        if (fate == DispatchClaim::Fate::kMoving) break;  // not copied out yet
-        ++mailbox.handled;
-        if (fate == DispatchClaim::Fate::kMoved) continue;
-        const Dispatch done = cell.dispatch;
-        if (finishes_.enabled()) tell_finish(core, done, finish_ticks);
-        ++handled_;
-        // [part finished]; pairs with [part finished]: the last one sees what all parts wrote
-        if ((done.flags & kOnlyPart) != 0 ||
-            memory_.slot({done.task}).parts_left.subtract_acq_rel(1) == 1)
-          end({done.task});
-      }
-    }
+    for (std::uint32_t core = cores_.first(); core < cores_.last(); core += kLoadsTogether<Env>)
+      for (std::uint32_t bits = cores_.answered(core); bits != 0; bits &= bits - 1)
+        seen |= observe(core + lowest_bit(bits));
     if (seen) count_ended();
+    return seen;
+  }
+  TM_DEVICE bool observe(std::uint32_t core) {
+    const Mailbox& mailbox = memory_.mailbox(core);
+    const std::uint64_t finished = mailbox.finished.load_acquire();  // pairs with [finished]
+    const std::uint64_t finish_ticks = finishes_.enabled() ? Env::ordered_ticks() : 0;
+    bool seen = false;
+    for (std::uint64_t token = cores_.handled(core); token < finished; ++token, seen = true) {
+      const DispatchCell& cell = memory_.dispatch(core, token);
+      const DispatchClaim::Fate fate = mailbox.fate(token, cell);
+      if (fate == DispatchClaim::Fate::kMoving) break;  // not copied out yet
+      cores_.handle(core);
+      if (fate == DispatchClaim::Fate::kMoved) continue;
+      const Dispatch done = cell.dispatch;
+      if (finishes_.enabled()) tell_finish(core, done, finish_ticks);
+      ++handled_;
+      // [part finished]; pairs with [part finished]: the last one sees what all parts wrote
+      if ((done.flags & kOnlyPart) != 0 ||
+          memory_.slot({done.task}).parts_left.subtract_acq_rel(1) == 1)
+        end({done.task});
+    }
     return seen;
   }
 
@@ -180,38 +185,68 @@ class Scheduler {
   }
 
   TM_DEVICE bool dispatch() {
-    bool given = end_dummies();
+    const std::uint32_t waiting = waiting_shapes();
+    bool given = end_dummies(waiting);
     given |= overtaken_.move(CoreType::kAic);
     given |= overtaken_.move(CoreType::kAiv);
-    given |= dispatch_all(TaskShape::kMix);
-    given |= dispatch_singles(CoreType::kAic);
-    given |= dispatch_singles(CoreType::kAiv);
+    given |= dispatch_all(TaskShape::kMix, waiting);
+    given |= dispatch_singles(CoreType::kAic, waiting);
+    given |= dispatch_singles(CoreType::kAiv, waiting);
     cores_.tell_cores();
     return given;
   }
-  TM_DEVICE bool end_dummies() {
+  // Bit per shape: something is in its queue, or was since the last look.
+  TM_DEVICE std::uint32_t waiting_shapes() const {
+    std::uint64_t turns[kTaskShapeCount];
+    TM_UNROLL
+    for (std::uint32_t shape = 0; shape < kTaskShapeCount; ++shape)
+      turns[shape] = memory_.ready(static_cast<TaskShape>(shape)).cell_turn(first_[shape]);
+    std::uint32_t bits = 0;
+    TM_UNROLL
+    for (std::uint32_t shape = 0; shape < kTaskShapeCount; ++shape)
+      if (!memory_.ready(static_cast<TaskShape>(shape)).still_empty(turns[shape], first_[shape]))
+        bits |= 1u << shape;
+    return bits;
+  }
+  TM_DEVICE static constexpr bool has(std::uint32_t shapes, TaskShape shape) {
+    return (shapes >> static_cast<std::uint32_t>(shape) & 1) != 0;
+  }
+  TM_DEVICE std::uint64_t& first_of(TaskShape shape) {
+    return first_[static_cast<std::uint32_t>(shape)];
+  }
+  TM_DEVICE bool end_dummies(std::uint32_t waiting) {
     ReadyQueue queue = memory_.ready(TaskShape::kDummy);
     bool any = false;
-    for (std::uint32_t task = 0; queue.take(task); any = true) {
-      ++pop_hit_;
-      end({task});
+    if (has(waiting, TaskShape::kDummy)) {
+      for (std::uint32_t task = 0; queue.take(task); any = true) {
+        ++pop_hit_;
+        end({task});
+      }
+      first_of(TaskShape::kDummy) = queue.taken();
     }
     if (!any) ++pop_miss_;
     count_ended();
     return any;
   }
 
-  TM_DEVICE bool dispatch_singles(CoreType type) {
-    const bool given = dispatch_all(type == CoreType::kAic ? TaskShape::kAic : TaskShape::kAiv);
+  TM_DEVICE bool dispatch_singles(CoreType type, std::uint32_t waiting) {
+    const TaskShape shape = type == CoreType::kAic ? TaskShape::kAic : TaskShape::kAiv;
+    const bool given = dispatch_all(shape, waiting);
     cores_.tell_idle(type);
     return given;
   }
 
+  TM_DEVICE bool dispatch_all(TaskShape shape, std::uint32_t waiting) {
+    if (has(waiting, shape)) return dispatch_all(shape);
+    if (shape == TaskShape::kMix) cores_.hold(0, 0);
+    ++pop_miss_;
+    return false;
+  }
   // What is first in a queue, again and again, until there is nothing or no place for it.
   TM_DEVICE TM_NOINLINE bool dispatch_all(TaskShape shape) {
     ReadyQueue queue = memory_.ready(shape);
     bool given = false;
-    for (ReadyHead head; queue.peek(head);) {
+    for (ReadyHead head; queue.peek(head, first_of(shape));) {
       if (shape == TaskShape::kMix) hold_for(head);
       const std::uint32_t place = place_for(shape, queue, head);
       if (place == kNone) {
@@ -378,6 +413,7 @@ class Scheduler {
   }
 
   static constexpr std::uint32_t kNone = OwnCores<Env>::kNone;
+  static constexpr std::uint32_t kLoopsPerLine = 32;  // a store to the host each
   static constexpr std::uint32_t kLooksPerStop = 256;  // rounds in which there was something to do
 
   RuntimeMemory memory_;
@@ -390,7 +426,8 @@ class Scheduler {
   OwnCores<Env> cores_;
   Overtaken<Env> overtaken_;
   SchedulerWatchdog<Env> watchdog_;
-  std::uint64_t passed_[kTaskShapeCount] = {};                          // positions, + 1
+  std::uint64_t passed_[kTaskShapeCount] = {};  // positions, + 1
+  std::uint64_t first_[kTaskShapeCount] = {};   // of the queues, as they were seen last
   std::uint64_t completed_ = 0, ended_ = 0, loop_ = 0;                  // ended: not counted yet
   std::uint32_t handled_ = 0, given_ = 0, pop_hit_ = 0, pop_miss_ = 0;  // since the last record
   Recorder<TaskSpan, Env> finishes_;

@@ -48,7 +48,7 @@ class Turns {
   TM_DEVICE Turn of_single(CoreType type, const ReadyHead& head) const {
     const ReadyQueue mixes = memory_->ready(TaskShape::kMix);
     ReadyHead mix;
-    if (!mixes.peek(mix)) return Turn::kNow;
+    if (!mixes.peek(mix, first_mix_)) return Turn::kNow;
     // The first one may want no such core; then only those behind it may.
     if ((mix.ready.parts & parts_of(type)) == 0 && mixes.count() == 1) return Turn::kNow;
     const std::uint64_t behind = behind_of(mix, type);
@@ -88,6 +88,7 @@ class Turns {
   }
 
   const RuntimeMemory* memory_;
+  mutable std::uint64_t first_mix_ = 0;  // of the queue, as it was seen last
 };
 
 }  // namespace tidemark

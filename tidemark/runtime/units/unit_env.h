@@ -29,6 +29,14 @@ inline constexpr bool kSleeps = !requires {
   Env::kNeverSleeps;
 };
 
+// How many words a unit reads before it looks at the first of them. A thread of a GPU waits a third
+// of a microsecond for a word of another multiprocessor, and no longer for sixteen.
+template <class Env>
+inline constexpr std::uint32_t kLoadsTogether = 1;
+template <class Env>
+  requires requires { Env::kLoadsTogether; }
+inline constexpr std::uint32_t kLoadsTogether<Env> = Env::kLoadsTogether;
+
 template <UnitEnv Env>
 TM_DEVICE TM_INLINE void order_store_before_look_of() {
   if constexpr (requires { Env::fences(); }) Env::fences();

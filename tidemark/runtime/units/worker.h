@@ -36,11 +36,12 @@ class WorkerCore {
   // Waits for a kernel to run. False: there will be no more. After an error what is dispatched is
   // left undone.
   TM_DEVICE TM_NOINLINE bool next(KernelCall& call) {
-    for (std::uint32_t round = 0; !latch_.set();) {
+    for (std::uint32_t round = 0; !is_time_to_look(round) || !latch_.set();) {
       // An acquire in every round would be dear on a GPU; pairs with [dispatched].
       if (mailbox_.dispatched.load_relaxed() == token_ ||
           mailbox_.dispatched.load_acquire() == token_) {
-        if (mailbox_.leave.load_acquire() != 0) return false;  // pairs with [sent home]
+        // pairs with [sent home]
+        if (is_time_to_look(round) && mailbox_.leave.load_acquire() != 0) return false;
         mailbox_.doorbell.template wait<Env>(round++, [&] {
           // pairs with [dispatched] and [sent home]
           return mailbox_.dispatched.load_acquire() != token_ || mailbox_.leave.load_acquire() != 0;
@@ -56,6 +57,10 @@ class WorkerCore {
   }
 
  protected:
+  // At what changes once in a run, and is as far away as the mailbox: at first, then now and then.
+  TM_DEVICE static constexpr bool is_time_to_look(std::uint32_t round) {
+    return kSleeps<Env> || round % kLoadsTogether<Env> == 0;
+  }
   TM_DEVICE TM_NOINLINE void end_call() {
     end_part();
     line_.count(++run_);
