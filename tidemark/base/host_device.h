@@ -16,6 +16,13 @@
 #define TM_DEVICE
 #endif
 
+// Whether this is what a GPU will run.
+#if defined(__CUDA_ARCH__)
+#define TM_ON_GPU 1
+#else
+#define TM_ON_GPU 0
+#endif
+
 #define TM_INLINE inline __attribute__((always_inline))
 // What is called seldom and is large: inlined into a kernel it would cost its compiler minutes.
 #define TM_NOINLINE __attribute__((noinline))

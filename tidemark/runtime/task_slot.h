@@ -68,7 +68,7 @@ struct alignas(64) TaskSlot {
   std::uint32_t buffer_entries;  // entries of anybody on its buffers
   std::uint32_t submit_line;
   std::uint32_t submit_file;  // place in the status's list
-  std::uint32_t linked;       // what it last made of `waiters`, which only a completion changes, too
+  std::uint32_t linked;  // what it last made of `waiters`, which only a completion changes, too
 
   // Writers: orchestrator and schedulers.
   alignas(64)

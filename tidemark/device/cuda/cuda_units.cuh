@@ -137,6 +137,7 @@ __global__ void __launch_bounds__(kUnitThreads, 1)
                   region);
   } else if (threadIdx.x == 0) {
     unit_lines(status)[0].place.store_relaxed(place_here());
+    open_args_places(cta_shared_memory);
     // Otherwise the host has built the graph, and its lanes are the host's.
     if (config.reclaims()) run_orchestrator<Program>(place, memory, status, recorded);
   }
@@ -146,7 +147,7 @@ __global__ void __launch_bounds__(kUnitThreads, 1)
 // kName of a workload.
 template <class W>
 void register_cuda_units() {
-  std::uint32_t shared_bytes = 0;
+  std::uint32_t shared_bytes = kArgsPlacesBytes;
   for (std::uint16_t i = 0; i < W::Kernels::kCount; ++i)
     shared_bytes = std::max(shared_bytes, W::Kernels::info(i).shared_bytes);
   static TaskKernel kernel;

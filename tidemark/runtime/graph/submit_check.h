@@ -67,11 +67,13 @@ TM_DEVICE ArgProblem check_declared(Args& args) {
   if (problem.text != nullptr) return problem;
   [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
     static_cast<void>((submit_check_detail::check_tensor<Kernel, kIndex>(args, problem) && ...));
-  }(std::make_index_sequence<kTensors>());
+  }
+  (std::make_index_sequence<kTensors>());
   if (problem.text != nullptr) return problem;
   [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
     static_cast<void>((submit_check_detail::check_scalar<Kernel, kIndex>(args, problem) && ...));
-  }(std::make_index_sequence<kCount - kTensors>());
+  }
+  (std::make_index_sequence<kCount - kTensors>());
   return problem;
 }
 

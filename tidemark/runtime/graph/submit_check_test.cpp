@@ -11,11 +11,11 @@ namespace tidemark {
 namespace {
 
 struct Declared {
-  static constexpr KernelInfo kInfo{.name = "kernel",
-                                    .core = CoreType::kAiv,
-                                    .args = {in("a", DType::kFloat32), inout("b"),
-                                             out("c", DType::kInt8), scalar("s", DType::kInt32),
-                                             scalar("t")}};
+  static constexpr KernelInfo kInfo{
+      .name = "kernel",
+      .core = CoreType::kAiv,
+      .args = {in("a", DType::kFloat32), inout("b"), out("c", DType::kInt8),
+               scalar("s", DType::kInt32), scalar("t")}};
 };
 
 TensorRef tensor(DType dtype) {

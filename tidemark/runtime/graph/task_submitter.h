@@ -72,6 +72,7 @@ class TaskSubmitter {
       return false;
     };
     if (scopes_.empty()) return bad(kNoArg, "submitted outside of every scope");
+    if (!args.has_place()) return bad(kNoArg, "more than 4 Args at a time, on a GPU");
     if (args.too_many())
       return bad(kNoArg, "more than 32 tensors, 16 scalars, 32 single afters or 8 lists of them");
     if (args.tensor_behind_scalar()) return bad(kNoArg, "a tensor after a scalar");

@@ -23,7 +23,8 @@ struct TensorShape {
   }
 };
 
-struct TensorView {
+// A GPU copies it in quanta of 16 bytes.
+struct alignas(16) TensorView {
   std::uint64_t buffer = 0;  // identifies the memory; two views with another buffer never overlap
   DType dtype = DType::kFloat32;
   TensorShape shape;

@@ -413,7 +413,7 @@ class Scheduler {
   }
 
   static constexpr std::uint32_t kNone = OwnCores<Env>::kNone;
-  static constexpr std::uint32_t kLoopsPerLine = 32;  // a store to the host each
+  static constexpr std::uint32_t kLoopsPerLine = 32;   // a store to the host each
   static constexpr std::uint32_t kLooksPerStop = 256;  // rounds in which there was something to do
 
   RuntimeMemory memory_;
@@ -426,9 +426,9 @@ class Scheduler {
   OwnCores<Env> cores_;
   Overtaken<Env> overtaken_;
   SchedulerWatchdog<Env> watchdog_;
-  std::uint64_t passed_[kTaskShapeCount] = {};  // positions, + 1
-  std::uint64_t first_[kTaskShapeCount] = {};   // of the queues, as they were seen last
-  std::uint64_t completed_ = 0, ended_ = 0, loop_ = 0;                  // ended: not counted yet
+  std::uint64_t passed_[kTaskShapeCount] = {};          // positions, + 1
+  std::uint64_t first_[kTaskShapeCount] = {};           // of the queues, as they were seen last
+  std::uint64_t completed_ = 0, ended_ = 0, loop_ = 0;  // ended: not counted yet
   std::uint32_t handled_ = 0, given_ = 0, pop_hit_ = 0, pop_miss_ = 0;  // since the last record
   Recorder<TaskSpan, Env> finishes_;
   Recorder<SchedulerPhase, Env> phases_;

@@ -34,7 +34,7 @@ inline constexpr bool kSleeps = !requires {
 template <class Env>
 inline constexpr std::uint32_t kLoadsTogether = 1;
 template <class Env>
-  requires requires { Env::kLoadsTogether; }
+requires requires { Env::kLoadsTogether; }
 inline constexpr std::uint32_t kLoadsTogether<Env> = Env::kLoadsTogether;
 
 template <UnitEnv Env>
