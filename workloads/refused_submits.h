@@ -2,6 +2,8 @@
 // Programs whose orchestration asks for something that is refused when it is asked.
 #pragma once
 
+#include <new>
+
 #include "workloads/fault_kernels.h"
 
 namespace tidemark {
@@ -64,19 +66,17 @@ struct ScopeDepthExceeded : WithoutData {
   using Kernels = KernelList<Nothing>;
   template <class Orch>
   TM_DEVICE static void orchestrate(Orch& orch, const EntryArgs&) {
-    nest(orch, 65);
+    // Without recursion: a GPU must know before how deep its stack gets.
+    using Level = Scope<Orch>;
+    alignas(Level) unsigned char places[kLevels * sizeof(Level)];
+    Level* const levels = reinterpret_cast<Level*>(places);
+    for (int level = 0; level < kLevels; ++level) {
+      new (levels + level) Level(orch);
+      orch.template submit<Nothing>(Args());
+    }
+    for (int level = kLevels; level-- > 0;) levels[level].~Level();
   }
-  template <class Orch>
-  TM_DEVICE static void nest(Orch& orch, int levels) {
-    Scope scope(orch);
-    submit_one(orch);
-    if (levels > 1) nest(orch, levels - 1);
-  }
-  // Arguments take kilobytes: on a GPU there is no stack for those of 65 levels.
-  template <class Orch>
-  TM_DEVICE TM_NOINLINE static void submit_one(Orch& orch) {
-    orch.template submit<Nothing>(Args());
-  }
+  static constexpr int kLevels = 65;
 };
 
 }  // namespace tidemark

@@ -27,7 +27,7 @@ constexpr std::uint64_t kOrphanGraceNs = 100'000'000;  // for the lanes to close
 constexpr std::uint64_t kRescueAgainNs = 200'000'000;
 constexpr std::uint64_t kLookPauseNs = 20'000;
 // Of an orchestration that calls itself: the compiler knows the stack of every other one.
-constexpr std::size_t kStackBytes = 32 << 10;
+constexpr std::size_t kStackBytes = 16 << 10;
 
 // A module that is loaded at its first launch would wait for the kernel that never ends. A workload
 // of tasks launches one kernel, which is loaded when its size is asked for.
