@@ -72,19 +72,24 @@ bool CudaTasks::upload() {
   return true;
 }
 
-bool CudaTasks::launch(const RegionView& for_kernels, cudaStream_t stream) {
-  const UnitCounts units = layout_.config.units();
-  if (!check_(cudaFuncSetAttribute(kernel_.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(kernel_.shared_bytes)),
-              "cudaFuncSetAttribute of the shared memory"))
+bool launch_units(CudaCheck& check, const TaskKernel& kernel, void* memory,
+                  const RuntimeLayout& layout, RuntimeStatus* status, const RegionView& for_kernels,
+                  cudaStream_t stream) {
+  if (!check(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(kernel.shared_bytes)),
+             "cudaFuncSetAttribute of the shared memory"))
     return false;
-  void* memory = memory_;
-  auto* status = static_cast<RuntimeStatus*>(for_kernels.status());
+  RuntimeLayout laid_out = layout;
   RegionView region = for_kernels;
-  void* arguments[] = {&memory, &layout_, &status, &region};
-  return check_(cudaLaunchCooperativeKernel(kernel_.function, ctas_of(units), kUnitThreads,
-                                            arguments, kernel_.shared_bytes, stream),
-                "launch of the task runtime");
+  void* arguments[] = {&memory, &laid_out, &status, &region};
+  return check(cudaLaunchCooperativeKernel(kernel.function, ctas_of(layout.config.units()),
+                                           kUnitThreads, arguments, kernel.shared_bytes, stream),
+               "launch of the task runtime");
+}
+
+bool CudaTasks::launch(const RegionView& for_kernels, cudaStream_t stream) {
+  return launch_units(check_, kernel_, memory_, layout_,
+                      static_cast<RuntimeStatus*>(for_kernels.status()), for_kernels, stream);
 }
 
 bool CudaTasks::bring(const Extent& extent) {

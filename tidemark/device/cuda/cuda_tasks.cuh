@@ -24,6 +24,12 @@
 
 namespace tidemark {
 
+// Launches the units of a workload on the GPU's memory, which has that layout. `for_kernels` and
+// `status`: as the GPU sees them.
+bool launch_units(CudaCheck& check, const TaskKernel& kernel, void* memory,
+                  const RuntimeLayout& layout, RuntimeStatus* status, const RegionView& for_kernels,
+                  cudaStream_t stream);
+
 class CudaTasks {
  public:
   CudaTasks(CudaCheck* check, const TaskKernel& kernel, const ProgramRun& run,
