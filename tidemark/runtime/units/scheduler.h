@@ -7,7 +7,7 @@
 
 #include "tidemark/record/recorder.h"
 #include "tidemark/runtime/error_latch.h"
-#include "tidemark/runtime/units/completion.h"
+#include "tidemark/runtime/units/iterations.h"
 #include "tidemark/runtime/units/overtaken.h"
 #include "tidemark/runtime/units/own_cores.h"
 #include "tidemark/runtime/units/scheduler_watchdog.h"
@@ -34,6 +34,7 @@ class Scheduler {
         cores_(memory_, index),
         overtaken_(memory_, cores_),
         watchdog_(memory, status, index),
+        iterations_(memory, status, index),
         finishes_(recorder_of<Recorder<TaskSpan, Env>>(
             region, memory.config().lanes().finishes(index), line_.recorder())),
         phases_(recorder_of<Recorder<SchedulerPhase, Env>>(
@@ -44,7 +45,7 @@ class Scheduler {
   template <class Stopped>
   TM_DEVICE void run(const Stopped& stopped) {
     line_.enter(UnitState::kBusy, Env::now_ticks());
-    for (std::uint32_t round = 0, looks = 0; !all_done();) {
+    for (std::uint32_t round = 0, looks = 0; !all_complete(memory_);) {
       if (latch_.set()) break;
       line_.loops(++loop_);
       for (std::uint32_t i = 0; must_stall() && !stopped(); ++i) Env::pause(i);
@@ -59,7 +60,8 @@ class Scheduler {
         round = 0;
         continue;
       }
-      bell_.template wait<Env>(round++, [&] { return has_work() || all_done() || latch_.set(); });
+      bell_.template wait<Env>(round++,
+                               [&] { return has_work() || all_complete(memory_) || latch_.set(); });
     }
     send_home();
     finishes_.close();
@@ -111,17 +113,11 @@ class Scheduler {
     return after != 0 && index_ == 0 && completed_ >= after && cores_.any_busy();
   }
 
-  TM_DEVICE bool all_done() const {
-    const RuntimeControl& control = memory_.control();
-    // pairs with [graph built] and [completed counted]
-    return control.orchestration_done.load_relaxed() != 0 &&
-           control.orchestration_done.load_acquire() != 0 &&
-           control.completed.load_acquire() == control.submitted.load_acquire();
-  }
   TM_DEVICE bool has_work() const {
     for (std::uint32_t core = cores_.first(); core < cores_.last(); ++core)
       if (memory_.mailbox(core).finished.load_acquire() != memory_.mailbox(core).handled)
         return true;  // pairs with [finished]
+    if (iterations_.has_roots()) return true;
     for (std::uint32_t shape = 0; shape < kTaskShapeCount; ++shape) {
       const auto wanted = static_cast<TaskShape>(shape);
       const ReadyQueue queue = memory_.ready(wanted);
@@ -173,14 +169,16 @@ class Scheduler {
   }
   TM_DEVICE void count_ended() {
     if (ended_ == 0) return;
-    count_completed(memory_, ended_);
+    const std::uint64_t all = count_completed(memory_, ended_);
     completed_ += ended_;
     ended_ = 0;
     line_.count(completed_);
+    if (iterations_.end_with(all)) ring_others();
   }
 
   TM_DEVICE bool dispatch() {
-    bool given = end_dummies();
+    bool given = iterations_.release_roots();
+    given |= end_dummies();
     given |= overtaken_.move(CoreType::kAic);
     given |= overtaken_.move(CoreType::kAiv);
     given |= dispatch_all(TaskShape::kMix);
@@ -390,6 +388,7 @@ class Scheduler {
   OwnCores<Env> cores_;
   Overtaken<Env> overtaken_;
   SchedulerWatchdog<Env> watchdog_;
+  Iterations<Env> iterations_;
   std::uint64_t passed_[kTaskShapeCount] = {};                          // positions, + 1
   std::uint64_t completed_ = 0, ended_ = 0, loop_ = 0;                  // ended: not counted yet
   std::uint32_t handled_ = 0, given_ = 0, pop_hit_ = 0, pop_miss_ = 0;  // since the last record
