@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What dispatching costs without a runtime: the warps of one CTA hand numbers to worker CTAs
+// What dispatching costs without a runtime: threads of one CTA hand numbers to worker CTAs
 // through mailboxes in device memory, and nothing else. It is the floor of 'bench runtime -p cuda'.
 //
-//   scheduler warp: done == given? write the task, then the next token ──▶ mailbox of one worker
+//   scheduler:      done == given? write the task, then the next token ──▶ mailbox of one worker
 //   worker CTA:     a new token? all threads meet, do nothing, meet  ──▶ done = token
 #pragma once
 
@@ -25,6 +25,7 @@ struct alignas(128) BareBox {
 
 struct BareWork {
   std::uint32_t workers;
+  std::uint32_t lanes;    // threads of a warp that give
   std::uint32_t in_turn;  // 1: each task waits for the one before
   std::uint64_t tasks;
   std::uint64_t blocks;  // not 0: so many go out together, and the next ones wait for all of them
@@ -33,21 +34,23 @@ struct BareWork {
 inline constexpr std::uint64_t kGoHome = ~std::uint64_t{0};
 inline constexpr std::uint32_t kBareWarps = kUnitThreads / 32;
 
-// The workers of one scheduler warp; its first lane gives.
+// The workers of one thread: every worker belongs to one.
 class BareScheduler {
  public:
-  __device__ BareScheduler(BareBox* boxes, std::uint32_t workers, std::uint32_t warp)
-      : boxes_(boxes + workers * warp / kBareWarps),
-        count_(workers * (warp + 1) / kBareWarps - workers * warp / kBareWarps) {}
+  static constexpr std::uint32_t kWorkersMost = 32;
 
-  // Hands out so many, each to the next worker that is free.
-  __device__ void give_all(std::uint64_t tasks, std::uint64_t most_at_once) {
-    const std::uint32_t used =
-        most_at_once < count_ ? static_cast<std::uint32_t>(most_at_once) : count_;
-    std::uint64_t given = 0;
-    while (given < tasks && used > 0)
-      for (std::uint32_t i = 0; i < used && given < tasks; ++i)
-        if (is_free(i)) give(i, given++);
+  __device__ BareScheduler(BareBox* boxes, std::uint32_t workers, std::uint32_t index,
+                           std::uint32_t count)
+      : boxes_(boxes + workers * index / count),
+        count_(workers * (index + 1) / count - workers * index / count) {}
+
+  // Hands out so many, each to the next worker that is free, and waits for all of them.
+  __device__ void give_all(std::uint64_t tasks, std::uint32_t most_at_once) {
+    const std::uint32_t used = most_at_once < count_ ? most_at_once : count_;
+    std::uint64_t task = 0;
+    while (task < tasks && used > 0)
+      for (std::uint32_t i = 0; i < used && task < tasks; ++i)
+        if (is_free(i)) give(i, task++);
     for (std::uint32_t i = 0; i < used; ++i)
       while (!is_free(i)) {
       }
@@ -55,37 +58,43 @@ class BareScheduler {
   __device__ void send_home() {
     for (std::uint32_t i = 0; i < count_; ++i) give(i, kGoHome);
   }
+  [[nodiscard]] __device__ std::uint32_t workers() const { return count_; }
 
  private:
   __device__ bool is_free(std::uint32_t i) const {
-    const std::uint64_t given = boxes_[i].given.load_relaxed();
-    if (boxes_[i].done.load_relaxed() != given) return false;
-    return boxes_[i].done.load_acquire() == given;  // pairs with [bare done]
+    return boxes_[i].done.load_relaxed() == given_[i] &&
+           boxes_[i].done.load_acquire() == given_[i];  // pairs with [bare done]
   }
   __device__ void give(std::uint32_t i, std::uint64_t task) {
     boxes_[i].task = task;
-    boxes_[i].given.store_release(boxes_[i].given.load_relaxed() + 1);  // [bare given]
+    boxes_[i].given.store_release(++given_[i]);  // [bare given]
   }
 
   BareBox* boxes_;
   std::uint32_t count_;
+  std::uint64_t given_[kWorkersMost] = {};
 };
 
+// `lanes` threads of each warp give: 1, as the runtime does, or as many as there are workers for.
 __device__ inline void bare_schedule(BareBox* boxes, const BareWork& work,
                                      std::uint64_t* begin_and_end) {
-  const std::uint32_t warp = threadIdx.x / 32;
-  const bool gives = threadIdx.x % 32 == 0;
-  BareScheduler scheduler(boxes, work.workers, warp);
+  const std::uint32_t givers = kBareWarps * work.lanes;
+  const std::uint32_t lane = threadIdx.x % 32;
+  const bool gives = lane < work.lanes;
+  const std::uint32_t index = threadIdx.x / 32 * work.lanes + lane;
+  BareScheduler scheduler(boxes, gives ? work.workers : 0, gives ? index : 0, givers);
+  // By workers, so that nobody has tasks and no worker.
   const auto share = [&](std::uint64_t all) {
-    return all * (warp + 1) / kBareWarps - all * warp / kBareWarps;
+    const std::uint64_t first = std::uint64_t{work.workers} * index / givers;
+    return all * (first + scheduler.workers()) / work.workers - all * first / work.workers;
   };
   if (threadIdx.x == 0) begin_and_end[0] = CudaEnv::now_ticks();
   const std::uint64_t waves = work.blocks > 0 ? work.tasks : 1;
   for (std::uint64_t wave = 0; wave < waves; ++wave) {
-    if (gives && work.blocks > 0) scheduler.give_all(share(work.blocks), ~std::uint64_t{0});
-    if (gives && work.blocks == 0 && work.in_turn == 0)
-      scheduler.give_all(share(work.tasks), ~std::uint64_t{0});
-    if (threadIdx.x == 0 && work.in_turn != 0) scheduler.give_all(work.tasks, 1);
+    if (gives && work.in_turn == 0)
+      scheduler.give_all(share(work.blocks > 0 ? work.blocks : work.tasks), work.workers);
+    // The one worker of the chain is the first one of somebody.
+    if (work.in_turn != 0 && gives && index == givers - 1) scheduler.give_all(work.tasks, 1);
     __syncwarp();
     __syncthreads();  // what comes next waits for all of it
   }
@@ -120,9 +129,11 @@ __global__ void __launch_bounds__(kUnitThreads, 1)
 
 class BareMailbox {
  public:
-  BareMailbox(CudaLaunch& launch, const WorkRequest& work, std::uint32_t workers)
+  BareMailbox(CudaLaunch& launch, const WorkRequest& work, std::uint32_t workers,
+              std::uint32_t lanes)
       : launch_(launch),
         work_{.workers = workers,
+              .lanes = lanes,
               .in_turn = work.shape == WorkShape::kChain ? 1u : 0u,
               .tasks = work.tasks,
               .blocks = work.shape == WorkShape::kBlocks ? work.width : 0} {}

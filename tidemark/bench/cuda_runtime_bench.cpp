@@ -23,6 +23,8 @@ constexpr std::uint64_t kBlockCount = 128;
 constexpr std::uint64_t kWriterCounts[] = {64, 4096};
 constexpr std::uint64_t kTileTasks = 16'384;
 constexpr std::uint64_t kBlockTasks = 1000;
+constexpr std::uint64_t kRepeatedTasks = 1000;
+constexpr std::uint32_t kIterationCount = 20;
 constexpr std::uint32_t kSecondsMost = 4;    // of one graph, but a whole round
 constexpr std::uint32_t kSecondsLost = 120;  // then it does not end at all
 
@@ -98,7 +100,11 @@ std::vector<WorkRequest> works_of(const RuntimeBenchOptions& options) {
       works.push_back({WorkShape::kIndependent, build, tasks, 0});
     works.push_back({WorkShape::kChain, build, options.tasks / 10, 0});
     works.push_back({WorkShape::kBlocks, build, kBlockTasks, kBlockCount});
-    if (build == BuildKind::kHostBuild) continue;  // what is submitted there costs the host's time
+    if (build == BuildKind::kHostBuild) {
+      for (const WorkShape shape : {WorkShape::kIndependent, WorkShape::kChain})
+        works.push_back({shape, build, kRepeatedTasks, 0, kIterationCount});
+      continue;  // what is submitted there costs the host's time
+    }
     for (const std::uint64_t writers : kWriterCounts)
       works.push_back({WorkShape::kTiles, build, kTileTasks, writers});
   }
@@ -121,6 +127,10 @@ void fields(auto& v, const WorkMeasured& one) {
   v("tasks", one.work.all_tasks());
   if (one.work.shape == WorkShape::kBlocks) v("blocks", one.work.width);
   if (one.work.shape == WorkShape::kTiles) v("writers", one.work.width);
+  if (one.work.repeat > 1) {
+    v("iterations", one.work.repeat);
+    v("ns_per_task_first", one.figures[kFigureFirstNs]);
+  }
   v("rounds", static_cast<std::uint64_t>(one.figures[kFigureRounds]));
   v("ns_per_task", one.ns_per_task());
   v("ns_least", one.figures[kFigureTaskNsLeast]);
@@ -136,7 +146,8 @@ void fields(auto& v, const WorkMeasured& one) {
         other("nodes", static_cast<std::uint64_t>(one.figures[kFigureGraphNodes]));
     });
   };
-  reference("mailbox", "bare loop over mailboxes, same units", kFigureMailboxNs);
+  reference("mailbox", "bare loop over mailboxes, one thread per scheduler", kFigureMailboxNs);
+  reference("mailbox_by_lanes", "the same, one thread per core", kFigureLanesNs);
   reference("cuda_graph", "CUDA graph of empty kernels, same edges", kFigureGraphNs);
 }
 
@@ -157,7 +168,7 @@ void fields(auto& v, const Flatness& flat) {
 std::vector<Flatness> flatness_of(const std::vector<WorkMeasured>& all) {
   std::vector<Flatness> found;
   for (const WorkMeasured& one : all) {
-    if (one.work.shape != WorkShape::kIndependent) continue;
+    if (one.work.shape != WorkShape::kIndependent || one.work.repeat > 1) continue;
     const double ns = one.ns_per_task();
     auto flat = std::ranges::find(found, runtime_of(one.work), &Flatness::runtime);
     if (flat == found.end())
@@ -172,6 +183,9 @@ std::vector<Flatness> flatness_of(const std::vector<WorkMeasured>& all) {
 
 void print_row(const WorkMeasured& one, const BenchOutput& out) {
   std::string width;
+  if (one.work.repeat > 1)
+    width = fmt::format(", {} times, first {:.3f} us", one.work.repeat,
+                        one.figures[kFigureFirstNs] / 1e3);
   if (one.work.shape == WorkShape::kBlocks) width = fmt::format(" of {} blocks", one.work.width);
   if (one.work.shape == WorkShape::kTiles)
     width = fmt::format(", {} writers", with_commas(one.work.width));
@@ -181,10 +195,11 @@ void print_row(const WorkMeasured& one, const BenchOutput& out) {
             one.figures[kFigureTaskNsMost] / 1e3,
             human_bytes(static_cast<std::uint64_t>(one.figures[kFigureDeviceBytes])));
   if (one.has_references())
-    out.print("  mailbox {:.3f} us, ratio {:.2f}; CUDA graph {:.3f} us, ratio {:.2f}",
-              one.figures[kFigureMailboxNs] / 1e3,
-              one.ns_per_task() / one.figures[kFigureMailboxNs], one.figures[kFigureGraphNs] / 1e3,
-              one.ns_per_task() / one.figures[kFigureGraphNs]);
+    for (const auto& [name, figure] : {std::pair{"mailbox", kFigureMailboxNs},
+                                       {"by lanes", kFigureLanesNs},
+                                       {"CUDA graph", kFigureGraphNs}})
+      out.print("  {} {:.3f} us, ratio {:.2f}", name, one.figures[figure] / 1e3,
+                one.ns_per_task() / one.figures[figure]);
   out.print("\n");
 }
 

@@ -23,6 +23,7 @@ namespace tidemark::bench {
 namespace {
 
 constexpr std::uint64_t kGraphNodesMost = 10'000;
+constexpr std::uint32_t kBareLanes = 16;  // of 8 warps: one thread for each worker
 
 // The runtime's memory on the GPU: as it is before a launch, and the one that is used.
 class BenchedRuntime {
@@ -67,6 +68,8 @@ class BenchedRuntime {
   }
 
   [[nodiscard]] std::uint64_t device_bytes() const { return own_bytes(layout_); }
+  // Of a graph that runs again: nanoseconds per task of its first iteration; 0: it does not.
+  [[nodiscard]] double first_ns() const { return median(first_, std::identity()); }
 
  private:
   [[nodiscard]] RuntimeStatus* status_before() {
@@ -124,10 +127,20 @@ class BenchedRuntime {
     }
     // pairs with [error latched]
     const ErrorCode code = status_->error.code.load_acquire();
-    if (code != ErrorCode::kNone || completed != work_.all_tasks() || end <= begin)
+    const std::uint64_t wanted = work_.all_tasks() * work_.repeat;
+    if (code != ErrorCode::kNone || completed != wanted || end <= begin)
       return launch_.fail(fmt::format("the graph '{}' ended with error {} and {} of {} tasks",
-                                      work_.name(), to_text(code), completed, work_.all_tasks()));
-    ns_per_task = static_cast<double>(end - begin) / static_cast<double>(work_.all_tasks());
+                                      work_.name(), to_text(code), completed, wanted));
+    const auto per_task = [&](std::uint64_t from, std::uint64_t to, std::uint64_t iterations) {
+      return static_cast<double>(to - from) / static_cast<double>(work_.all_tasks() * iterations);
+    };
+    if (work_.repeat == 1) {
+      ns_per_task = per_task(begin, end, 1);
+      return true;
+    }
+    const std::uint64_t first = status_->first_iteration_ticks.load_relaxed();
+    first_.push_back(per_task(status_->iterations_begin_ticks.load_relaxed(), first, 1));
+    ns_per_task = per_task(first, status_->last_iteration_ticks.load_relaxed(), work_.repeat - 1);
     return true;
   }
 
@@ -139,6 +152,7 @@ class BenchedRuntime {
   unsigned char* memory_ = nullptr;
   RuntimeStatus* status_ = nullptr;  // mapped
   std::vector<std::uint64_t> status_before_;
+  std::vector<double> first_;  // of each round
 };
 
 // One side of the comparison: measures a round.
@@ -171,13 +185,15 @@ bool run_runtime_bench(CudaLaunch& launch) {
   if (shape.error[0] != 0) return launch.fail(shape.error);
   BenchedRuntime runtime(launch, *kernel, args.work, shape);
   const std::uint32_t cores = shape.cluster_count * kCoresPerCluster;
-  BareMailbox mailbox(launch, args.work, cores);
+  BareMailbox mailbox(launch, args.work, cores, 1);
+  BareMailbox by_lanes(launch, args.work, cores, kBareLanes);
   EmptyGraph graph(launch, args.work, std::min(args.work.tasks, kGraphNodesMost));
   std::vector<Side> sides{[&](double& ns) { return runtime.run(ns); }};
   if (!runtime.open()) return false;
   if (args.work.shape != WorkShape::kTiles) {
-    if (!mailbox.open() || !graph.open()) return false;
+    if (!mailbox.open() || !by_lanes.open() || !graph.open()) return false;
     sides.emplace_back([&](double& ns) { return mailbox.run(ns); });
+    sides.emplace_back([&](double& ns) { return by_lanes.run(ns); });
     sides.emplace_back([&](double& ns) { return graph.run(ns); });
   }
   std::vector<std::vector<double>> samples;
@@ -189,9 +205,11 @@ bool run_runtime_bench(CudaLaunch& launch) {
   launch.note_figure(kFigureCores, cores);
   launch.note_figure(kFigureSchedulers, shape.scheduler_count);
   launch.note_figure(kFigureDeviceBytes, static_cast<double>(runtime.device_bytes()));
+  launch.note_figure(kFigureFirstNs, runtime.first_ns());
   if (sides.size() == 1) return true;
   launch.note_figure(kFigureMailboxNs, median(samples[1]));
-  launch.note_figure(kFigureGraphNs, median(samples[2]));
+  launch.note_figure(kFigureLanesNs, median(samples[2]));
+  launch.note_figure(kFigureGraphNs, median(samples[3]));
   launch.note_figure(kFigureGraphNodes, static_cast<double>(graph.nodes()));
   return true;
 }

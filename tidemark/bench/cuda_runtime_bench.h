@@ -23,12 +23,14 @@ enum CudaRuntimeFigure : std::uint32_t {
   kFigureTaskNsLeast,  // of all rounds
   kFigureTaskNsMost,
   kFigureMailboxNs,  // of a bare loop; 0: there is none of this shape
+  kFigureLanesNs,    // of that loop with a thread for each worker
   kFigureGraphNs,    // of a CUDA graph; 0: as above
   kFigureGraphNodes,
   kFigureRounds,
   kFigureCores,
   kFigureSchedulers,
   kFigureDeviceBytes,  // without heaps and buffers
+  kFigureFirstNs,      // of a graph that runs again: its first iteration
 };
 
 void register_cuda_runtime_bench();

@@ -35,6 +35,7 @@ void hold_all(RuntimeConfig& config, std::uint64_t tasks) {
 RuntimeConfig config_of(const WorkRequest& work, std::uint32_t clusters, std::uint32_t schedulers) {
   RuntimeConfig config;
   config.build = work.build;
+  config.repeat = work.repeat;
   config.cluster_count = clusters;
   config.scheduler_count = schedulers;
   config.entry_bytes = round_up(buffer_of(work).element_count(), kEntryAlign);

@@ -21,8 +21,9 @@ inline constexpr const char* kWorkNames[] = {"independent", "chain", "blocks", "
 struct WorkRequest {
   WorkShape shape = WorkShape::kIndependent;
   BuildKind build = BuildKind::kTensorMap;
-  std::uint64_t tasks = 0;  // kTiles: beside the first writers
-  std::uint64_t width = 0;  // kBlocks: blocks of a task; kTiles: live writers
+  std::uint64_t tasks = 0;   // kTiles: beside the first writers
+  std::uint64_t width = 0;   // kBlocks: blocks of a task; kTiles: live writers
+  std::uint32_t repeat = 1;  // how often the graph runs
 
   [[nodiscard]] const char* name() const { return kWorkNames[static_cast<std::size_t>(shape)]; }
   [[nodiscard]] std::uint64_t all_tasks() const {

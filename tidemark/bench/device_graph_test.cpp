@@ -25,7 +25,7 @@ Ran run_work(const WorkRequest& work) {
   NoWatch watch;
   run_sim_units<DeviceGraph>(memory, status, watch, [] { return false; });
   EXPECT_EQ(status->error.code.load_acquire(), ErrorCode::kNone) << work.name();
-  EXPECT_EQ(status->submitted.load_acquire(), work.all_tasks());
+  EXPECT_EQ(status->submitted.load_acquire(), work.all_tasks() * work.repeat);
   Ran ran{.completed = memory.control().completed.load_acquire()};
   for (std::uint32_t core = 0; core < config.core_count(); ++core)
     ran.parts += unit_lines(status)[config.units().core(core)].count.load_acquire();
@@ -44,6 +44,14 @@ TEST(DeviceGraph, RunsEveryTaskOfEveryShape) {
       EXPECT_EQ(ran.completed, work.all_tasks());
       EXPECT_EQ(ran.parts, work.shape == WorkShape::kBlocks ? work.tasks * 128 : work.all_tasks());
     }
+}
+
+TEST(DeviceGraph, RunsEveryTaskOfEveryIteration) {
+  for (const WorkShape shape : {WorkShape::kIndependent, WorkShape::kChain}) {
+    const Ran ran = run_work({shape, BuildKind::kHostBuild, 1000, 0, 7});
+    EXPECT_EQ(ran.completed, 7000u);
+    EXPECT_EQ(ran.parts, 7000u);
+  }
 }
 
 TEST(DeviceGraph, AMillionLiveTasksTakeAtMostTwoGigabytes) {
