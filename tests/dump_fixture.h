@@ -92,6 +92,7 @@ class DumpFixture : public Streams {
     std::string case_name = "default";
     const char* platform = "sim";
     BuildKind build = BuildKind::kTensorMap;
+    std::uint32_t repeat = 1;
     DumpLevel level = DumpLevel::kFull;
     std::uint64_t max_bytes = 0;
     std::vector<DumpRule> rules = {};
@@ -103,6 +104,7 @@ class DumpFixture : public Streams {
     const WorkloadEntry& workload = *find_registered_workload(Workload::kName);
     RuntimeConfig config;
     config.build = wish.build;
+    config.repeat = wish.repeat;
     config.cluster_count = cluster_count_of(*find_platform(wish.platform));
     config.scheduler_count = find_platform(wish.platform)->scheduler_count;
     config.dump.level = wish.level;

@@ -213,6 +213,43 @@ TEST_F(DumpOutput, DiffHasTheTolerancesItIsGiven) {
   diff("r golden", 0);
 }
 
+TEST_F(DumpOutput, DiffHasATolerancePerDtype) {
+  healthy_with_golden();
+  set_element("golden/t2_after_arg1.npy", 3, std::nextafter(6.0f, 7.0f));
+  diff("r golden --tolerance float32=1ulp", 0);
+  diff("r golden --tolerance float32=1e-6,int32=5", 0);
+  diff("r golden --tolerance 1e-6", 0);
+  diff("r golden --tolerance bfloat16=1,float64=1", 1);
+  diff("r golden --tolerance 1,float32=0ulp", 1);
+  diff("r golden --atol 1 --tolerance float32=0ulp", 1);
+  // Scalars come from the program itself: a tolerance of tensors is none of theirs.
+  set_element("golden/t5_before_arg2.npy", 0, std::nextafter(1.0f, 2.0f));
+  expect_in(diff("r golden --tolerance float32=1ulp", 1).out, "31 arguments compared, 1 differ\n");
+  diff("r golden --atol 1e-6", 0);
+  for (const char* other : {"r", "golden"}) {
+    const Finished refused = run("dump diff r " + std::string(other) + " --tolerance flaot32=1ulp");
+    EXPECT_EQ(refused.exit_code, 2);
+    expect_in(refused.error, "--tolerance flaot32=1ulp: no dtype 'flaot32'; there are float32, ");
+    expect_in(refused.error, "; did you mean 'float32'?\n");
+  }
+}
+
+// Files have bfloat16 as float32; what is counted are values of bfloat16.
+TEST_F(DumpOutput, DiffCountsValuesOfBfloat16InFiles) {
+  run_ok("run paged_attention --case Small1 --dump-tensor --output-prefix r");
+  run_ok("dump r --export golden --format npy");
+  const std::string file = "golden/r2t0_before_arg0.npy";
+  const float value = floats_of(npy(file)).at(5);
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  ASSERT_EQ(bits & 0xFFFF, 0u) << "a bfloat16";
+  set_element(file, 5, std::bit_cast<float>(bits + (2u << 16)));
+  expect_in(diff("r golden --tolerance bfloat16=1ulp,float32=1", 1).out, " ulp 2\n");
+  diff("r golden --tolerance bfloat16=2ulp", 0);
+  set_element(file, 5, std::bit_cast<float>(bits + (2u << 16) + 1));  // between two of them
+  expect_in(diff("r golden --tolerance bfloat16=2ulp", 1).out, " ulp 3\n");
+  diff("r golden --tolerance bfloat16=3ulp", 0);
+}
+
 TEST_F(DumpOutput, DiffTellsScalarsAndWhatOnlyOneHas) {
   healthy_with_golden();
   set_element("golden/t5_before_arg2.npy", 0, 3);

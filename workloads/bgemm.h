@@ -3,6 +3,8 @@
 // per k, a pair of tasks that work on the L tiles i of the group:
 //
 //   GEMM (AIC) p = A[g,k] x B[g,k]   ->   ADD (AIV) C[g] += p   ->   ADD of the next k
+//
+// The first ADD of a group stores: whatever C held, an iteration of --repeat has the same result.
 #pragma once
 
 #include <algorithm>
@@ -36,16 +38,18 @@ struct TileGemm {
 };
 
 struct TileAdd {
-  static constexpr KernelInfo kInfo{
-      .name = "tile_add",
-      .core = CoreType::kAiv,
-      .args = {in("p", DType::kFloat32), inout("c", DType::kFloat32)}};
+  static constexpr KernelInfo kInfo{.name = "tile_add",
+                                    .core = CoreType::kAiv,
+                                    .args = {in("p", DType::kFloat32), inout("c", DType::kFloat32),
+                                             scalar("is_first", DType::kBool)}};
   template <class Block>
   TM_DEVICE static void run(Block& block, const TaskArgs& args) {
     const float* p = args.tensor<float>(0).data();
     const auto c = args.tensor<float>(1);
     float* sum = c.data();
-    for (std::uint64_t i = block.thread(); i < c.size(); i += block.threads()) sum[i] += p[i];
+    const bool is_first = args.scalar<bool>(0);  // a graph that is run again begins anew
+    for (std::uint64_t i = block.thread(); i < c.size(); i += block.threads())
+      sum[i] = is_first ? p[i] : sum[i] + p[i];
   }
 };
 
@@ -88,7 +92,7 @@ struct Bgemm {
                                                .out(shape, DType::kFloat32));
         if (k == 0) previous = gemm;
         previous = orch.template submit<TileAdd>(
-            Args().in(gemm.output(0)).inout(sum).after(gemm).after(previous));
+            Args().in(gemm.output(0)).inout(sum).scalar(k == 0).after(gemm).after(previous));
       }
     }
   }

@@ -136,20 +136,25 @@ struct SpmdBlocks {
 
   static ResultCheck check(const WorkloadSetup& setup, const EntryData& data) {
     const auto marks = data.values<std::int32_t>(0), visits = data.values<std::int32_t>(1);
+    const auto times = static_cast<std::int32_t>(setup.config.repeat);
     std::uint64_t at = 0;
     for (std::uint32_t task = 0; task < kMarkingTasks; ++task) {
       const std::int32_t offset = static_cast<std::int32_t>(task) * kOffsetStep;
       const auto count = static_cast<std::int32_t>(elements_of(task, cores_of(setup)));
       for (std::int32_t element = 0; element < count; ++element, ++at)
-        if (marks[at] != offset + element || visits[at] != 1)
-          return {false, fmt::format("element {} of task {} was visited {} times and holds {}, "
-                                     "expected once and {}",
-                                     element, task, visits[at], marks[at], offset + element)};
+        if (marks[at] != offset + element || visits[at] != times)
+          return {false,
+                  fmt::format("element {} of task {} was visited {} times and holds {}, "
+                              "expected {} and {}",
+                              element, task, visits[at], marks[at], times, offset + element)};
     }
     const auto total = static_cast<std::uint64_t>(data.values<std::int32_t>(2)[0]);
-    if (total != at)
-      return {false, fmt::format("count_visits saw {} of {} blocks: it ran too early", total, at)};
-    return {true, fmt::format("{} blocks ran once each", at)};
+    const std::uint64_t visited = at * setup.config.repeat;
+    if (total != visited)
+      return {false,
+              fmt::format("count_visits saw {} of {} blocks: it ran too early", total, visited)};
+    return {true, times == 1 ? fmt::format("{} blocks ran once each", at)
+                             : fmt::format("{} blocks ran {} times each", at, times)};
   }
 };
 

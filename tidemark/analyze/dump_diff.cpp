@@ -10,6 +10,7 @@
 
 #include "tidemark/analyze/element_text.h"
 #include "tidemark/analyze/task_graph.h"
+#include "tidemark/analyze/ulp_distance.h"
 
 namespace tidemark {
 namespace {
@@ -25,47 +26,9 @@ bool same_meaning(const DumpHeader& a, const DumpHeader& b) {
   return std::equal(a.extent, a.extent + a.rank, b.extent);
 }
 
-// How many representable numbers lie between two of one type; of integers, their distance.
-std::uint64_t ulps_between(DType dtype, const void* a, const void* b) {
-  const auto ordered = [](auto bits, auto sign) {
-    return (bits & sign) != 0 ? static_cast<std::int64_t>(sign) - static_cast<std::int64_t>(bits)
-                              : static_cast<std::int64_t>(bits);
-  };
-  const auto distance = [](std::int64_t one, std::int64_t other) {
-    return one > other ? static_cast<std::uint64_t>(one) - static_cast<std::uint64_t>(other)
-                       : static_cast<std::uint64_t>(other) - static_cast<std::uint64_t>(one);
-  };
-  const auto of = [&](auto zero, std::uint64_t sign) {
-    auto one = zero, two = zero;
-    std::memcpy(&one, a, sizeof(one));
-    std::memcpy(&two, b, sizeof(two));
-    return distance(ordered(std::uint64_t{one}, sign), ordered(std::uint64_t{two}, sign));
-  };
-  switch (dtype) {
-    case DType::kFloat32:
-      return of(std::uint32_t{}, std::uint64_t{1} << 31);
-    case DType::kFloat64:
-      return of(std::uint64_t{}, std::uint64_t{1} << 63);
-    case DType::kFloat16:
-    case DType::kBfloat16:
-      return of(std::uint16_t{}, std::uint64_t{1} << 15);
-    default:
-      break;
-  }
-  return with_element(dtype, a, [&](auto one) -> std::uint64_t {
-    if constexpr (std::is_integral_v<decltype(one)>) {
-      auto two = one;
-      std::memcpy(&two, b, sizeof(two));
-      const auto wide = [](auto value) { return static_cast<std::uint64_t>(value); };
-      return one > two ? wide(one) - wide(two) : wide(two) - wide(one);
-    }
-    return 0;
-  });
-}
-
 // True: they differ.
 Expected<bool> compare(RunCapture& run_a, const DumpEntry& a, RunCapture& run_b, const DumpEntry& b,
-                       const DiffTolerance& tolerance, ArgumentDiff& diff) {
+                       const DiffTolerances& tolerances, ArgumentDiff& diff) {
   const auto dtype = a.header.dtype;
   if (!same_meaning(a.header, b.header)) {
     diff.only_in_one = true;
@@ -75,7 +38,7 @@ Expected<bool> compare(RunCapture& run_a, const DumpEntry& a, RunCapture& run_b,
     const auto* one = reinterpret_cast<const unsigned char*>(&a.header.scalar);
     const auto* other = reinterpret_cast<const unsigned char*>(&b.header.scalar);
     compare_elements(dtype, {one, one + dtype_bytes(dtype)}, {other, other + dtype_bytes(dtype)},
-                     tolerance, diff);
+                     tolerances.others, diff);
     return diff.differing > 0;
   }
   if (a.has_stats() && b.has_stats() && a.stats.hash == b.stats.hash) return false;
@@ -87,7 +50,7 @@ Expected<bool> compare(RunCapture& run_a, const DumpEntry& a, RunCapture& run_b,
   }
   TM_TRY(const auto bytes_a, load_payload(run_a, a));
   TM_TRY(const auto bytes_b, load_payload(run_b, b));
-  compare_elements(dtype, bytes_a, bytes_b, tolerance, diff);
+  compare_elements(dtype, bytes_a, bytes_b, tolerances.of_tensors(dtype), diff);
   return diff.differing > 0;
 }
 
@@ -104,15 +67,16 @@ void compare_elements(DType dtype, const std::vector<unsigned char>& a,
     if (std::memcmp(one, other, size) == 0) continue;
     const double x = element_as_double(dtype, one), y = element_as_double(dtype, other);
     if (std::isnan(x) && std::isnan(y)) continue;
+    const auto ulps = ulp_distance(dtype, one, other);
     // Of integers the distance itself: a double does not tell large ones apart.
-    const std::uint64_t ulps = ulps_between(dtype, one, other);
-    const double error = is_float(dtype) ? std::abs(x - y) : static_cast<double>(ulps);
-    const bool comparable = !std::isnan(error) && !std::isinf(error);
+    const double error = is_float(dtype) ? std::abs(x - y) : static_cast<double>(ulps.value_or(0));
+    const bool comparable = ulps && !std::isinf(error);
     if (comparable && error <= tolerance.atol + tolerance.rtol * std::abs(y)) continue;
+    if (ulps && *ulps <= tolerance.ulps) continue;
     if (diff.differing++ == 0) diff.first_index = i;
     diff.max_abs = std::max(diff.max_abs, comparable ? error : HUGE_VAL);
     diff.max_rel = std::max(diff.max_rel, comparable && y != 0 ? error / std::abs(y) : HUGE_VAL);
-    if (comparable) diff.max_ulp = std::max(diff.max_ulp, ulps);
+    if (comparable) diff.max_ulp = std::max(diff.max_ulp, *ulps);
   }
 }
 
@@ -163,7 +127,8 @@ void put_in_order(RunCapture& run, const DumpIndex& index, std::vector<ArgumentD
   }
 }
 
-Expected<DumpDiff> diff_dumps(RunCapture& one, RunCapture& other, const DiffTolerance& tolerance) {
+Expected<DumpDiff> diff_dumps(RunCapture& one, RunCapture& other,
+                              const DiffTolerances& tolerances) {
   TM_TRY(const auto index_a, read_dump(one));
   TM_TRY(const auto index_b, read_dump(other));
   std::map<ArgumentKey, const DumpEntry*> in_b;
@@ -179,7 +144,7 @@ Expected<DumpDiff> diff_dumps(RunCapture& one, RunCapture& other, const DiffTole
       continue;
     }
     ++result.compared;
-    TM_TRY(const bool differ, compare(one, entry, other, *match->second, tolerance, diff));
+    TM_TRY(const bool differ, compare(one, entry, other, *match->second, tolerances, diff));
     in_b.erase(match);
     if (differ) found.push_back(diff);
   }

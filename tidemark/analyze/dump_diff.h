@@ -7,15 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "tidemark/analyze/diff_tolerance.h"
 #include "tidemark/analyze/dump_index.h"
 #include "tidemark/schema/dtype.h"
 
 namespace tidemark {
-
-struct DiffTolerance {
-  double rtol = 0;
-  double atol = 0;
-};
 
 struct ArgumentDiff {
   std::uint64_t task_id = 0;
@@ -57,7 +53,7 @@ ArgumentDiff diff_of(const RunCapture& run, const DumpHeader& header);
 void put_in_order(RunCapture& run, const DumpIndex& index, std::vector<ArgumentDiff> found,
                   DumpDiff& result);
 
-Expected<DumpDiff> diff_dumps(RunCapture& one, RunCapture& other, const DiffTolerance& tolerance);
+Expected<DumpDiff> diff_dumps(RunCapture& one, RunCapture& other, const DiffTolerances& tolerances);
 
 // Tasks in an order in which producers come first: of the graph if it was recorded, else of time.
 std::vector<std::uint64_t> tasks_in_order(RunCapture& run, const DumpIndex& index);

@@ -100,6 +100,26 @@ TEST(CompareElements, CountsRepresentableNumbersBetweenFloats) {
   EXPECT_EQ(ulp(std::uint16_t{0x3C00}, std::uint16_t{0xBC00}, DType::kFloat16), 2u * 0x3C00);
 }
 
+TEST(CompareElements, LetsSoManyValuesOfTheTypePass) {
+  const auto count = [](DType dtype, auto a, auto b, std::uint64_t ulps, double atol = 0) {
+    return differing(dtype, a, b, {.atol = atol, .ulps = ulps});
+  };
+  const std::uint16_t one = 0x3F80, next = 0x3F81, after = 0x3F82;  // of bfloat16
+  EXPECT_EQ(count(DType::kBfloat16, one, next, 0), 1u);
+  EXPECT_EQ(count(DType::kBfloat16, one, next, 1), 0u);
+  EXPECT_EQ(count(DType::kBfloat16, one, after, 1), 1u);
+  EXPECT_EQ(count(DType::kBfloat16, one, after, 1, 0.5), 0u) << "one of the two is enough";
+  const std::uint16_t smallest = 1, below_zero = 0x8001;
+  EXPECT_EQ(count(DType::kBfloat16, smallest, below_zero, 1), 1u);
+  EXPECT_EQ(count(DType::kBfloat16, smallest, below_zero, 2), 0u);
+  const float most = std::numeric_limits<float>::max();
+  EXPECT_EQ(count(DType::kFloat32, most, kInf, ~std::uint64_t{0}), 1u) << "no number is near it";
+  EXPECT_EQ(count(DType::kFloat32, kNan, 1.0f, ~std::uint64_t{0}), 1u);
+  EXPECT_EQ(count(DType::kFloat32, -most, most, ~std::uint64_t{0}), 0u);
+  EXPECT_EQ(count(DType::kInt32, 5, 7, 1), 1u);
+  EXPECT_EQ(count(DType::kInt32, 5, 7, 2), 0u);
+}
+
 TEST(CompareElements, TellsIntegersApartThatADoubleDoesNot) {
   const std::int64_t large = std::int64_t{1} << 60;
   EXPECT_EQ(differing(DType::kInt64, large, large + 1), 1u);

@@ -6,6 +6,8 @@
 #include <map>
 #include <queue>
 
+#include "tidemark/schema/task_id.h"
+
 namespace tidemark {
 namespace {
 
@@ -92,7 +94,10 @@ GraphTimes join_times(RunCapture& run, const TaskGraph& graph) {
   for (std::size_t i = 0; i < graph.tasks.size(); ++i)
     times.tasks[i].submit_ticks =
         std::max(graph.tasks[i].task.time_ticks, run.clock().launch_ticks);
+  const bool repeats = run.runtime() && run.runtime()->repeats();
   for_each_task_row(run, [&](const TaskRow& row) {
+    // Every iteration ran the same graph: its times are those of the first one.
+    if (repeats && TaskId{row.task_id}.lap() != 0) return;
     times.rows.push_back(row);
     const std::size_t index = graph.index_of(row.task_id);
     if (index == TaskGraph::kNoTask) return;

@@ -44,7 +44,9 @@ struct BenchOptions {
 
 struct RuntimeBenchOptions {
   std::string platform{default_platform().name};
-  std::string graph = "all";  // all, or a bench of its own: tiles, cores
+  std::string graph = "all";    // all, or a bench of its own: tiles, cores
+  std::string runtime = "all";  // on a GPU; all, host_build_graph or tensormap_and_ringbuffer
+  std::uint32_t device = 0;
   std::uint32_t rounds = 5;
   std::uint64_t tasks = 100'000;  // of a graph; independent ones also a tenth and ten times
   bool json = false;

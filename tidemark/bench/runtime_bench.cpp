@@ -5,8 +5,10 @@
 #include <algorithm>
 
 #include "tidemark/base/human_text.h"
+#include "tidemark/base/nearest_name.h"
 #include "tidemark/bench/bench_memory.h"
 #include "tidemark/bench/cores_bench.h"
+#include "tidemark/bench/cuda_runtime_bench.h"
 #include "tidemark/bench/rounds.h"
 #include "tidemark/bench/runtime_graphs.h"
 #include "tidemark/bench/tbb_graph.h"
@@ -129,8 +131,15 @@ std::vector<std::vector<std::uint32_t>> predecessors_of(const GraphRequest& requ
 
 Expected<int> bench_runtime(const RuntimeBenchOptions& options, const BenchOutput& out) {
   const Platform* platform = find_platform(options.platform);
-  if (platform == nullptr || platform->device != DeviceKind::kSimulated)
-    return failure(ErrorKind::kUsage, "--platform {}: a simulated one", options.platform);
+  if (platform == nullptr || platform->name == "cuda-copy")
+    return failure(
+        ErrorKind::kUsage, "--platform {}: a simulated one or cuda{}", options.platform,
+        platform == nullptr ? did_you_mean(options.platform, platforms(), &Platform::name) : "");
+  if (platform->device == DeviceKind::kCuda) return bench_runtime_on_cuda(options, out);
+  if (options.graph == "blocks" || options.graph == "live_writers")
+    return failure(ErrorKind::kUsage, "--graph {}: on a GPU only (-p cuda)", options.graph);
+  if (options.runtime != "all")
+    return failure(ErrorKind::kUsage, "--runtime {}: on a GPU only (-p cuda)", options.runtime);
   if (options.graph == "tiles") return bench_tiles(options, out);
   if (options.graph == "cores") return bench_cores(options, out);
   std::vector<GraphRequest> graphs;

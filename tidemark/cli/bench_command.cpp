@@ -6,6 +6,7 @@
 
 #include "tidemark/bench/bench_options.h"
 #include "tidemark/bench/cuda_bench.h"
+#include "tidemark/bench/cuda_runtime_bench.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/terminal.h"
 
@@ -71,14 +72,20 @@ void bind_producer(Command& command, bench::BenchOptions& options) {
 }
 
 void bind_runtime(Command& command, bench::RuntimeBenchOptions& options) {
-  command.option("-p,--platform", &options.platform, "A simulated platform", kShowsDefault);
+  command.option("-p,--platform", &options.platform, "A simulated platform, or cuda",
+                 kShowsDefault);
+  command.option("-d,--device", &options.device, "Device number, on CUDA", kShowsDefault);
   command.option(
       "--graph", &options.graph,
       "all: by the shape of the graph, or one shape; tiles: by live writers of a buffer; cores: "
-      "as many slow tasks as cores",
+      "as many slow tasks as cores. On CUDA: independent, chain, blocks (128 behind 128), "
+      "live_writers",
       {.shows_default = true,
-       .one_of = {"all", "independent", "chain", "fan_out_fan_in", "random_dag", "tiles",
-                  "cores"}});
+       .one_of = {"all", "independent", "chain", "fan_out_fan_in", "random_dag", "tiles", "cores",
+                  "blocks", "live_writers"}});
+  command.option(
+      "--runtime", &options.runtime, "On CUDA: which of the two, or both",
+      {.shows_default = true, .one_of = {"all", "host_build_graph", "tensormap_and_ringbuffer"}});
   command.option("--rounds", &options.rounds, "Rounds of which the median is taken", kRounds);
   command.option("--tasks", &options.tasks, "Tasks of a graph",
                  {.shows_default = true, .range = {{100, 1'000'000}}});
@@ -158,13 +165,18 @@ void add_counted_loop(Command& all) {
 
 void add_bench_command(Command& program) {
   bench::register_cuda_bench();
+  bench::register_cuda_runtime_bench();
+  bench::register_device_graph();
   Command& all = program.command("bench", "Measure the recorder and the runtime");
   add_bench(all, "producer", "Cost of a record and lossless throughput, beside a plain reference",
             &bind_producer, &bench::bench_producer);
   add_bench(all, "drain", "How fast full pages leave the region, beside plain copies", &bind_drain,
             &bench::bench_drain);
-  add_bench(all, "runtime", "Cost of an empty task by the shape of the graph, beside oneTBB",
-            &bind_runtime, &bench::bench_runtime);
+  add_bench(
+      all, "runtime",
+      "Cost of an empty task by the shape of the graph, beside oneTBB; on a GPU beside mailboxes "
+      "and a CUDA graph",
+      &bind_runtime, &bench::bench_runtime);
   add_bench(all, "overhead",
             "What recording costs a workload: each stream off, on, all on, and the dump",
             &bind_overhead, &bench::bench_overhead);

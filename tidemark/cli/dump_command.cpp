@@ -34,6 +34,7 @@ struct DumpArgs {
 struct DiffArgs {
   std::string one, other;
   FileDiffOptions options;
+  std::string tolerance;
   std::size_t limit = 20;
 };
 
@@ -188,17 +189,20 @@ void print_missing(const char* where, const std::vector<std::string>& names, std
 }
 
 // With another run, or with a directory of arrays.
-Expected<DumpDiff> diff_with(RunCapture& one, const DiffArgs& args) {
+Expected<DumpDiff> diff_with(RunCapture& one, const std::string& there,
+                             const FileDiffOptions& options) {
   std::error_code code;
-  if (!std::filesystem::exists(args.other + "/run.json", code))
-    return diff_with_files(one, args.other, args.options);
-  TM_TRY(auto other, RunCapture::open(args.other));
-  return diff_dumps(one, other, args.options.tolerance);
+  if (!std::filesystem::exists(there + "/run.json", code))
+    return diff_with_files(one, there, options);
+  TM_TRY(auto other, RunCapture::open(there));
+  return diff_dumps(one, other, options.tolerances);
 }
 
 Expected<int> show_diff(const DiffArgs& args) {
+  FileDiffOptions options = args.options;
+  if (!args.tolerance.empty()) TM_TRY_DO(add_tolerances(args.tolerance, options.tolerances));
   TM_TRY(auto one, RunCapture::open(args.one));
-  TM_TRY(const auto diff, diff_with(one, args));
+  TM_TRY(const auto diff, diff_with(one, args.other, options));
   print("{} arguments compared, {} differ\n", with_commas(diff.compared),
         with_commas(diff.differing()));
   print_missing("only in the run", diff.only_in_run, args.limit);
@@ -243,8 +247,14 @@ void add_dump_command(Command& program) {
   diff.option("b", &diff_args.other,
               "Directory of another run, or of arrays named as 'dump --export' names them",
               {.required = true});
-  diff.option("--rtol", &diff_args.options.tolerance.rtol, "Relative tolerance", kShowsDefault);
-  diff.option("--atol", &diff_args.options.tolerance.atol, "Absolute tolerance", kShowsDefault);
+  DiffTolerance& tolerance = diff_args.options.tolerances.others;
+  diff.option("--rtol", &tolerance.rtol, "Relative tolerance", kShowsDefault);
+  diff.option("--atol", &tolerance.atol, "Absolute tolerance", kShowsDefault);
+  diff.option(
+      "--tolerance", &diff_args.tolerance,
+      "Tolerances of tensors by dtype: float32=1e-3,bfloat16=1ulp. A number is absolute and "
+      "relative; Nulp: so many values of the dtype from one to the other. A part without a "
+      "dtype is for all others");
   diff.option("--limit", &diff_args.limit, "How many differences to list", kShowsDefault);
   diff.flag("--subset", &diff_args.options.subset,
             "Accept arrays that only the run or only the directory has");

@@ -106,6 +106,17 @@ std::string unlike_text(const NpyArray& here, const NpyArray& there) {
   return {};
 }
 
+// From one bfloat16 to the next there are so many values of float32.
+constexpr std::uint64_t kUlpsInWide = 1u << 16;
+
+std::uint64_t widened_ulps(std::uint64_t ulps) {
+  return ulps <= ~std::uint64_t{0} / kUlpsInWide ? ulps * kUlpsInWide : ~std::uint64_t{0};
+}
+// Rounded up: a file may hold what is between two values.
+std::uint64_t narrowed_ulps(std::uint64_t ulps) {
+  return ulps / kUlpsInWide + (ulps % kUlpsInWide == 0 ? 0 : 1);
+}
+
 }  // namespace
 
 Expected<DumpDiff> diff_with_files(RunCapture& run, const std::string& directory,
@@ -124,11 +135,18 @@ Expected<DumpDiff> diff_with_files(RunCapture& run, const std::string& directory
     ++result.compared;
     TM_TRY(const auto golden, read_npy(path));
     TM_TRY(auto array, array_of(run, entry));
-    if (array.dtype == DType::kBfloat16) array = widened(array);  // as files have it
+    const bool is_widened = array.dtype == DType::kBfloat16;  // files have it as float32
+    DiffTolerance tolerance =
+        entry.is_tensor() ? options.tolerances.of_tensors(array.dtype) : options.tolerances.others;
+    if (is_widened) {
+      array = widened(array);
+      tolerance.ulps = widened_ulps(tolerance.ulps);
+    }
     ArgumentDiff diff = diff_of(run, entry.header);
     diff.unlike = entry.is_whole() ? unlike_text(array, golden) : "was dumped without all bytes";
     if (diff.unlike.empty())
-      compare_elements(array.dtype, array.bytes, golden.bytes, options.tolerance, diff);
+      compare_elements(array.dtype, array.bytes, golden.bytes, tolerance, diff);
+    if (is_widened) diff.max_ulp = narrowed_ulps(diff.max_ulp);
     if (!diff.unlike.empty() || diff.differing > 0) found.push_back(diff);
   }
   if (result.compared == 0)

@@ -19,7 +19,7 @@ Expected<std::size_t> write_dump_files(RunCapture& run, const DumpIndex& index,
 // Compares a run with arrays of another origin: files named as write_dump_files names them. What
 // only one of the two has is a difference, unless the files are said to be a subset.
 struct FileDiffOptions {
-  DiffTolerance tolerance;
+  DiffTolerances tolerances;
   bool subset = false;
 };
 Expected<DumpDiff> diff_with_files(RunCapture& run, const std::string& directory,

@@ -98,6 +98,15 @@ std::string summarize(const RunReport& report, const std::string& directory) {
                         with_commas(report.tasks.completed), with_commas(report.tasks.submitted),
                         with_commas(report.tasks.scopes), report.tasks.scopes == 1 ? "" : "s",
                         report.runtime);
+  if (report.iterations) {
+    const IterationCounts& counts = *report.iterations;
+    text += fmt::format("  iterations {} of {} complete", with_commas(counts.completed),
+                        with_commas(counts.asked));
+    if (counts.completed > 0) text += fmt::format("; the first {}", human_ns(counts.first_ns));
+    if (counts.completed > 1)
+      text += fmt::format(", each of the others {}", human_ns(counts.next_ns));
+    text += "\n";
+  }
   if (report.result_ok)
     text += fmt::format("  result     {}{}\n", *report.result_ok ? "" : "WRONG: ", report.result);
   if (report.lanes.empty() && report.status != RunStatus::kRecovered) {

@@ -96,6 +96,10 @@ void bind_runtime_options(Command& command, RuntimeOptions& options) {
                  "Threads of the block that runs a kernel, 1 to 16; only on simulated platforms, "
                  "to find missing barriers with a sanitizer",
                  kShowsDefault);
+  command.option("--repeat", &options.repeat,
+                 "With --runtime host_build_graph: how often the graph runs, in one launch; task "
+                 "r1t2 of iteration 3 is r1t2l3",
+                 kShowsDefault);
 }
 
 Expected<RuntimeConfig> plan_runtime(const RuntimeOptions& options, const Platform& platform) {
@@ -133,6 +137,15 @@ Expected<RuntimeConfig> plan_runtime(const RuntimeOptions& options, const Platfo
                    "{} is none",
                    options.block_threads, platform.name);
   config.block_threads = options.block_threads;
+  if (options.repeat == 0 || options.repeat > kRepeatMax)
+    return failure(ErrorKind::kUsage, "--repeat: {} is not from 1 to {}", options.repeat,
+                   kRepeatMax);
+  if (options.repeat > 1 && config.reclaims())
+    return failure(ErrorKind::kUsage,
+                   "--repeat {}: only a graph that is built on the host can run again "
+                   "(--runtime host_build_graph)",
+                   options.repeat);
+  config.repeat = options.repeat;
   return config;
 }
 

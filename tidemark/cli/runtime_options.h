@@ -23,6 +23,7 @@ struct RuntimeOptions {
   bool track_war = false;
   std::uint32_t scheduler_timeout_ms = 10'000;
   std::uint32_t block_threads = 1;
+  std::uint32_t repeat = 1;
 };
 
 void bind_runtime_options(Command& command, RuntimeOptions& options);

@@ -62,7 +62,8 @@ void print_slowest(const RunCapture& run, const Timeline& timeline) {
 void print_path(const RunCapture& run, const TaskGraph& graph, const CriticalPath& path,
                 std::size_t shown) {
   const double all = path.length_ns > 0 ? path.length_ns : 1;
-  print("\nCritical path: {} of {} tasks, {} us\n", path.steps.size(),
+  print("\nCritical path{}: {} of {} tasks, {} us\n",
+        run.runtime()->repeats() ? " of the first iteration" : "", path.steps.size(),
         with_commas(graph.tasks.size()), us(path.length_ns));
   print(
       "  execution {:.1f} %, waiting for a core {:.1f} %, scheduler {:.1f} %, orchestrator "

@@ -8,6 +8,7 @@
 #include "tidemark/export/artifact.h"
 #include "tidemark/export/json_file.h"
 #include "tidemark/schema/dump_selection.h"
+#include "tidemark/schema/task_id.h"
 
 namespace tidemark {
 namespace {
@@ -67,6 +68,8 @@ class ManifestWriter {
   void put_entry(const DumpEntry& entry) {
     const DumpHeader& header = entry.header;
     put(json_, "task_id", fmt::format("0x{:016x}", header.task_id));
+    if (run_.runtime() && run_.runtime()->repeats())
+      put(json_, "iteration", TaskId{header.task_id}.lap());
     put(json_, "kernel", dump_kernel_name(run_, header));
     put(json_, "role", role_text(header.access));
     put(json_, "stage", to_text(header.stage));

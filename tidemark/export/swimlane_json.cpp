@@ -15,7 +15,11 @@ namespace {
 class SwimlaneWriter {
  public:
   SwimlaneWriter(RunCapture& run, PartFile& part)
-      : run_(run), part_(part), out_(part.text()), clock_(run.clock()) {
+      : run_(run),
+        part_(part),
+        out_(part.text()),
+        clock_(run.clock()),
+        repeats_(run.runtime() && run.runtime()->repeats()) {
     for (const auto& kernel : run.description().kernels) kernels_.push_back(json_text(kernel));
   }
 
@@ -66,6 +70,7 @@ class SwimlaneWriter {
     fmt::format_to(std::back_inserter(out_),
                    FMT_COMPILE(",\"core_id\":{},\"core_type\":\"{}\",\"block\":{}"), row.core,
                    aic ? "aic" : "aiv", row.block);
+    if (repeats_) append(",\"iteration\":{}", TaskId{row.task_id}.lap());
     const std::int64_t start = clock_.tenths(row.start_ticks), end = clock_.tenths(row.end_ticks);
     out_.append(",\"start_time_us\":");
     RowClock::put(out_, start);
@@ -165,6 +170,7 @@ class SwimlaneWriter {
   PartFile& part_;
   std::string& out_;
   RowClock clock_;
+  bool repeats_;
   std::vector<std::string> kernels_;
   bool first_ = true;
 };

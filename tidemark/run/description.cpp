@@ -76,7 +76,7 @@ static void fields(auto& v, Of<RuntimeConfig> auto& config) {
   v("clusters", config.cluster_count);
   v("schedulers", config.scheduler_count);
   v("tensormap_pool", config.tensormap_entries);
-  TM_FIELDS(v, config, track_war, build);
+  TM_FIELDS(v, config, track_war, build, repeat);
   for (const auto& stream : kStreams)
     if (stream.level_max > 0) v(level_key(stream), config.streams[stream.id]);
   v("dump_level", config.dump.level);
@@ -122,6 +122,7 @@ static std::optional<RuntimeConfig> read_runtime(const rapidjson::Value& value) 
   for (const auto& stream : kStreams)
     config.streams[stream.id] = std::min(config.streams[stream.id], stream.level_max);
   config.build = std::min(config.build, BuildKind::kHostBuild);
+  config.repeat = config.reclaims() ? 1 : std::clamp(config.repeat, 1u, kRepeatMax);
   config.dump.level = std::min(config.dump.level, DumpLevel::kStats);
   return config;
 }

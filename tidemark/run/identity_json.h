@@ -19,6 +19,10 @@ void fields(auto& v, Of<RunError> auto& error) {
   v.part("setting", error.culprit);
 }
 
+void fields(auto& v, Of<IterationCounts> auto& counts) {
+  TM_FIELDS(v, counts, asked, completed, first_ns, next_ns);
+}
+
 void fields(auto& v, Of<ClockSample> auto& anchor) {
   v.decimal("device_ticks", anchor.device_ticks);
   v.decimal("host_ns", anchor.host_ns);
@@ -34,11 +38,13 @@ void identity_fields(auto& v, Of<RunReport> auto& run) {
   TM_FIELDS(v, run, platform, runtime, transport, seed, rank, device, host_id);
 }
 
-void ending_fields(auto& v, Of<RunReport> auto& run) {
+template <class V>
+void ending_fields(V& v, Of<RunReport> auto& run) {
   v.text("status", run.status);
   v("error", run.error);
   v.object("tasks", [&](auto& tasks) { TM_FIELDS(tasks, run.tasks, submitted, completed); });
   v("scopes", run.tasks.scopes);
+  if (V::kReads || run.iterations) v("iterations", run.iterations);
 }
 
 }  // namespace tidemark

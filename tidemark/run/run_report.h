@@ -71,6 +71,14 @@ struct TaskCounts {
   std::uint64_t scopes = 0;
 };
 
+// Of a graph that was run several times in one launch.
+struct IterationCounts {
+  std::uint64_t asked = 0;
+  std::uint64_t completed = 0;
+  std::uint64_t first_ns = 0;  // the first one
+  std::uint64_t next_ns = 0;   // the mean of the others
+};
+
 struct RunReport {
   std::uint64_t run_id = 0;
   std::string workload;
@@ -97,6 +105,7 @@ struct RunReport {
   std::optional<bool> result_ok;  // against the golden reference; unset: not compared
   std::string result;             // what was compared, or what differs
   TaskCounts tasks;
+  std::optional<IterationCounts> iterations;
   std::uint64_t device_ns = 0;
   std::uint64_t host_ns = 0;
   bool loss_known = true;  // false: the region was gone, what came after the capture is unknown

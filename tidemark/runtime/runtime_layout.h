@@ -3,7 +3,7 @@
 // All references inside are offsets and places: the memory means the same wherever it is mapped,
 // so a graph built on the host is uploaded as it is.
 //
-//   control │ mailboxes │ dispatches │ ready queues │ tensor map │ rings: slots, arguments,
+//   control │ mailboxes │ dispatches │ ready queues │ roots │ tensor map │ rings: slots, arguments,
 //   dependencies, fanin, heap │ buffers of the workload │ scratch memory of the dump
 #pragma once
 
@@ -35,6 +35,15 @@ struct alignas(64) RuntimeControl {
   DeviceWord<std::uint32_t> orchestration_done;
   Doorbell orchestrator;
   EntryArgs entry;
+  // Of a graph that is run again (iterations.h). Writer: host, before launch.
+  alignas(64) std::uint64_t root_count;  // tasks that wait for nobody
+  std::uint64_t tasks_per_iteration;     // that somebody completes: not at once
+  // Writer: the scheduler that completes the last task of an iteration.
+  DeviceWord<std::uint64_t> iteration;
+  DeviceWord<std::uint64_t> iteration_end;  // `completed` at the end of this one
+  DeviceWord<std::uint64_t> roots_open;     // of all iterations so far
+  // Writers: schedulers.
+  alignas(64) DeviceWord<std::uint64_t> roots_taken;
 };
 
 // Of one scheduler. Bit per core type: each of its cores has something to do.
@@ -60,8 +69,9 @@ struct RuntimeLayout {
   std::uint64_t peers_offset = 0;  // what each scheduler saw of each, for its watchdog
   std::uint64_t ready_offset = 0;
   std::uint64_t ready_cells = 0;
-  std::uint32_t ready_bits = 0;   // 2^bits cells
-  std::uint64_t ready_bytes = 0;  // of one queue
+  std::uint32_t ready_bits = 0;    // 2^bits cells
+  std::uint64_t ready_bytes = 0;   // of one queue
+  std::uint64_t roots_offset = 0;  // tasks that wait for nobody; only of a graph that is run again
   std::uint64_t buckets_offset = 0;
   std::uint64_t map_offset = 0;
   std::uint64_t groups_offset = 0;  // of the tensor map
@@ -97,6 +107,7 @@ TM_DEVICE constexpr RuntimeLayout lay_out(const RuntimeConfig& config) {
   layout.ready_bytes =
       round_up(sizeof(ReadyQueueWords) + layout.ready_cells * sizeof(ReadyCell), 4096);
   layout.ready_offset = take(layout.ready_bytes * kTaskShapeCount);
+  if (config.repeats()) layout.roots_offset = take(slots * sizeof(std::uint32_t));
   layout.buckets_offset = take(map_buckets(config.tensormap_entries) * sizeof(MapBucket));
   layout.map_offset = take(std::uint64_t{config.tensormap_entries} * sizeof(MapEntry));
   layout.groups_offset = take(std::uint64_t{config.tensormap_entries} * sizeof(MapGroup));

@@ -69,6 +69,10 @@ class RuntimeMemory {
     return {at<ReadyQueueWords>(offset), at<ReadyCell>(offset + sizeof(ReadyQueueWords)),
             layout_->ready_cells, layout_->ready_bits};
   }
+  // Tasks that wait for nobody, by number (iterations.h).
+  TM_DEVICE std::uint32_t& root(std::uint64_t index) const {
+    return at<std::uint32_t>(layout_->roots_offset)[index];
+  }
   TM_DEVICE TensorMap tensor_map() const {
     return {at<MapBucket>(layout_->buckets_offset), at<MapEntry>(layout_->map_offset),
             at<MapGroup>(layout_->groups_offset), layout_->config.tensormap_entries};

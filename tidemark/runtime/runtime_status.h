@@ -125,6 +125,12 @@ struct RuntimeStatusOf {
   RingStatusOf<Word> rings[kRingCount];
   BackpressureStatusOf<Word> backpressure;
   LatchedErrorOf<Word> error;
+  // Of a graph that is run again. Writer of the first one: host.
+  Word<std::uint64_t> repeat;                  // 0 or 1: it is not
+  Word<std::uint64_t> iterations;              // that are over; writer: the scheduler that ends one
+  Word<std::uint64_t> iterations_begin_ticks;  // writer: the first scheduler
+  Word<std::uint64_t> first_iteration_ticks;   // when it was over
+  Word<std::uint64_t> last_iteration_ticks;    // when the last one was that is over
   // Writer: the thread of the device process that a signal came to.
   Word<std::uint32_t> fault_signal;
   Word<std::uint32_t> fault_unit;  // + 1; 0: none of the units

@@ -82,6 +82,8 @@ struct alignas(64) TaskSlot {
   DeviceWord<std::uint32_t> dump_gate;  // 0: inputs not captured, 1: being captured, 2: captured
   DeviceWord<std::uint32_t> dump_left;  // parts that have not ended
   std::uint32_t dump_scratch;           // of its inouts before the kernel, + 1; 0: none
+  // Writer: host, before launch: `pending` at the beginning of every iteration.
+  std::uint32_t pending_first;
   // Writer: whoever makes a mix ready. Positions in the queues of AIC and AIV tasks: those before
   // them are older.
   DeviceWord<std::uint64_t> behind[2];

@@ -39,6 +39,8 @@ struct RuntimeConfig {
   std::uint32_t mailbox_depth = 64;  // power of two; 1: as hardware has it
   std::uint32_t tensormap_entries = 65536;
   std::uint32_t track_war = 0;
+  // A graph that was built on the host runs so often, one iteration after the other.
+  std::uint32_t repeat = 1;
   std::uint32_t block_threads = 1;  // that run one kernel; the simulated device can have several
   // A fault: the first scheduler stops polling when it has completed so many; 0: never.
   std::uint32_t stall_scheduler_after = 0;
@@ -55,6 +57,7 @@ struct RuntimeConfig {
   }
   // A graph that is built on the host is whole before anything runs, so nothing is given back.
   TM_DEVICE constexpr bool reclaims() const { return build != BuildKind::kHostBuild; }
+  TM_DEVICE constexpr bool repeats() const { return repeat > 1; }
   // Access tags make edges; otherwise they say only what memory is used.
   TM_DEVICE constexpr bool automatic_edges() const { return build != BuildKind::kExplicit; }
   TM_DEVICE constexpr UnitCounts units() const { return {scheduler_count, core_count()}; }
@@ -62,6 +65,7 @@ struct RuntimeConfig {
 };
 
 inline constexpr std::uint32_t kBlockThreadsMax = 16;
+inline constexpr std::uint32_t kRepeatMax = 100'000;
 inline constexpr std::uint32_t kTaskWindowMin = 4;
 inline constexpr std::uint32_t kTaskWindowMax = 1u << 24;
 inline constexpr std::uint64_t kHeapBytesMin = 1024;

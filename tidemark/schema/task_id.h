@@ -26,6 +26,10 @@ struct TaskId {
   }
   TM_DEVICE constexpr std::uint32_t local() const { return static_cast<std::uint32_t>(value); }
   TM_DEVICE constexpr std::uint64_t lap() const { return value >> 34; }
+  // The same task in the first lap, or iteration.
+  TM_DEVICE constexpr TaskId without_lap() const { return {value & 0x3FFFFFFFFu}; }
+  // The same task in the next iteration of its graph.
+  TM_DEVICE constexpr TaskId next_lap() const { return {value + (std::uint64_t{1} << 34)}; }
   TM_DEVICE constexpr bool operator==(const TaskId& other) const { return value == other.value; }
 };
 static_assert(sizeof(TaskId) == 8);

@@ -94,6 +94,8 @@ void read_tasks(SlotReader& slots, const StatusImage& status, const RuntimeConfi
       TaskSlot slot;
       if (!slots.read(ring, at.head - live + i, slot)) return;
       if (slot.state.load_relaxed() == TaskState::kCompleted) continue;
+      // Ready for the next iteration: complete in this one.
+      if (config.repeats() && slot.id.lap() > status.iterations) continue;
       if (slot.id.ring() != ring) continue;  // not filled yet, or damaged
       if (state.tasks.size() == kTasksMax) {
         state.tasks_cut = true;
@@ -220,7 +222,7 @@ HangState read_hang_state(const RegionPort& port, const RegionLayout& layout,
   const TaskId last{state.lines.empty() ? 0 : state.lines[0].task_id};
   TaskSlot slot;
   if (state.submitted > 0 && last.ring() < kRingCount &&
-      slots.read(last.ring(), last.local(), slot) && slot.id.value == last.value)
+      slots.read(last.ring(), last.local(), slot) && slot.id.without_lap() == last.without_lap())
     state.last_site = site_of(status, slot);
   return state;
 }

@@ -34,6 +34,9 @@ Expected<std::optional<DeviceMemory>> prepare_memory(const RunRequest& request, 
 void read_runtime(const RunRequest& request, ActiveRun& run) {
   if (!request.launch.runtime) return;
   run.report().tasks = read_task_counts(run.port(), run.plan().layout);
+  if (request.launch.runtime->config.repeats())
+    run.report().iterations =
+        read_iterations(run.port(), run.plan().layout, run.report().ticks_per_second);
   if (auto held = read_backpressure(run.port(), run.plan().layout))
     run.report().warnings.push_back(std::move(*held));
 }

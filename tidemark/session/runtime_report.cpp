@@ -187,6 +187,26 @@ TaskCounts read_task_counts(const RegionPort& port, const RegionLayout& layout) 
   return counts;
 }
 
+IterationCounts read_iterations(const RegionPort& port, const RegionLayout& layout,
+                                std::uint64_t ticks_per_second) {
+  if (layout.shape.status_bytes < kUnitLinesOffset) return {};
+  const StatusImage image = read_status(port, layout);
+  const auto ns = [&](std::uint64_t from_ticks, std::uint64_t to_ticks) -> double {
+    const std::uint64_t ticks = to_ticks - std::min(from_ticks, to_ticks);
+    return static_cast<double>(ticks) * 1e9 / static_cast<double>(ticks_per_second);
+  };
+  IterationCounts counts{.asked = image.repeat,
+                         .completed = std::min(image.iterations, image.repeat)};
+  if (counts.completed > 0)
+    counts.first_ns =
+        static_cast<std::uint64_t>(ns(image.iterations_begin_ticks, image.first_iteration_ticks));
+  if (counts.completed > 1)
+    counts.next_ns =
+        static_cast<std::uint64_t>(ns(image.first_iteration_ticks, image.last_iteration_ticks) /
+                                   static_cast<double>(counts.completed - 1));
+  return counts;
+}
+
 std::optional<RunError> read_runtime_error(const RegionPort& port, const RegionLayout& layout,
                                            const RuntimeConfig& config) {
   const StatusImage image = read_status(port, layout);

@@ -15,6 +15,10 @@ namespace tidemark {
 // Zeros where there is no task runtime.
 TaskCounts read_task_counts(const RegionPort& port, const RegionLayout& layout);
 
+// Of a graph that is run again; zeros where none is.
+IterationCounts read_iterations(const RegionPort& port, const RegionLayout& layout,
+                                std::uint64_t ticks_per_second);
+
 // The latched error; nothing if there is none, or if it is only the host's own abort.
 std::optional<RunError> read_runtime_error(const RegionPort& port, const RegionLayout& layout,
                                            const RuntimeConfig& config);

@@ -7,6 +7,7 @@
 #include <bit>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "tidemark/base/check.h"
@@ -25,6 +26,7 @@ class CudaLaunch {
   // Kernels take it by value, as a __grid_constant__ parameter.
   [[nodiscard]] const RegionView& region() const { return region_; }
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
+  [[nodiscard]] CudaCheck& checks() { return *check_; }
 
   template <class Args>
   [[nodiscard]] Args args() const {
@@ -32,6 +34,8 @@ class CudaLaunch {
   }
 
   bool check(cudaError_t code, std::string_view call) { return (*check_)(code, call); }
+  // What no call said.
+  bool fail(std::string message) { return check_->fail(std::move(message)); }
   // After a <<<>>>.
   bool launched(std::string_view kernel) { return (*check_)(cudaGetLastError(), kernel); }
 

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "tidemark/device/cuda/cuda_tasks.cuh"
+#include "tidemark/device/cuda/task_snapshot.h"
 #include "tidemark/device/cuda/unit_placement.h"
-#include "tidemark/runtime/tensor/view_bounds.h"
 #include "tidemark/runtime/units/unit_line.h"
 
 namespace tidemark {
@@ -72,22 +72,27 @@ bool CudaTasks::upload() {
   return true;
 }
 
-bool CudaTasks::launch(const RegionView& for_kernels, cudaStream_t stream) {
-  const UnitCounts units = layout_.config.units();
-  if (!check_(cudaFuncSetAttribute(kernel_.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(kernel_.shared_bytes)),
-              "cudaFuncSetAttribute of the shared memory"))
+bool launch_units(CudaCheck& check, const TaskKernel& kernel, void* memory,
+                  const RuntimeLayout& layout, RuntimeStatus* status, const RegionView& for_kernels,
+                  cudaStream_t stream) {
+  if (!check(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(kernel.shared_bytes)),
+             "cudaFuncSetAttribute of the shared memory"))
     return false;
-  void* memory = memory_;
-  auto* status = static_cast<RuntimeStatus*>(for_kernels.status());
+  RuntimeLayout laid_out = layout;
   RegionView region = for_kernels;
-  void* arguments[] = {&memory, &layout_, &status, &region};
-  return check_(cudaLaunchCooperativeKernel(kernel_.function, ctas_of(units), kUnitThreads,
-                                            arguments, kernel_.shared_bytes, stream),
-                "launch of the task runtime");
+  void* arguments[] = {&memory, &laid_out, &status, &region};
+  return check(cudaLaunchCooperativeKernel(kernel.function, ctas_of(layout.config.units()),
+                                           kUnitThreads, arguments, kernel.shared_bytes, stream),
+               "launch of the task runtime");
 }
 
-bool CudaTasks::bring(const Extent& extent) {
+bool CudaTasks::launch(const RegionView& for_kernels, cudaStream_t stream) {
+  return launch_units(check_, kernel_, memory_, layout_,
+                      static_cast<RuntimeStatus*>(for_kernels.status()), for_kernels, stream);
+}
+
+bool CudaTasks::bring(const MemoryExtent& extent) {
   auto* image = static_cast<unsigned char*>(run_.memory);
   for (std::uint64_t at = extent.begin; at < extent.end;) {
     const std::uint64_t bytes = std::min(kStagingBytes, extent.end - at);
@@ -111,29 +116,13 @@ bool CudaTasks::bring_results(std::uint64_t now_ticks) {
   return bring({layout_.entry_offset, layout_.entry_offset + config.entry_bytes});
 }
 
-// Everything but heaps, buffers and scratch memory, as far as it was ever used.
-std::vector<CudaTasks::Extent> CudaTasks::task_extents() const {
-  std::vector<Extent> extents{{0, layout_.buckets_offset}};
-  for (std::uint32_t i = 0; i < kRingCount; ++i) {
-    const RingSizes& sizes = layout_.config.rings[i];
-    const RingLayout& ring = layout_.rings[i];
-    const RingStatus& at = status().rings[i];
-    const auto add = [&](std::uint64_t offset, std::uint64_t head, std::uint64_t capacity,
-                         std::uint64_t bytes) {
-      extents.push_back({offset, offset + std::min(head, capacity) * bytes});
-    };
-    add(ring.slots_offset, at.head.load_relaxed(), sizes.task_window, sizeof(TaskSlot));
-    add(ring.args_offset, at.args_head.load_relaxed(), ring.args_bytes, 1);
-    add(ring.deps_offset, at.dep_head.load_relaxed(), sizes.dep_pool, sizeof(DepEntry));
-    add(ring.fanin_offset, at.fanin_head.load_relaxed(), sizes.dep_pool, sizeof(std::uint32_t));
-  }
-  return extents;
-}
-
 bool CudaTasks::snapshot() {
-  for (const Extent& extent : task_extents())
+  for (const MemoryExtent& extent : task_extents(layout_, status()))
     if (!bring(extent)) return false;
-  if (!bring_running_outputs()) return false;
+  const auto* image = static_cast<const unsigned char*>(run_.memory);
+  for (const MemoryExtent& extent :
+       running_output_extents(layout_, status(), image, kOutputBytesMax))
+    if (!bring(extent)) return false;
   region_.header().device.snapped.store_release(1);  // [snapped]
   return true;
 }
@@ -150,38 +139,6 @@ void CudaTasks::name_crashed_unit() {
     ++busy;
   }
   if (busy == 1) status().fault_unit.store_release(found + 1);  // [crash noted]
-}
-
-// Of the tasks that cores are at, by the image that was just brought. Nothing in it is trusted.
-bool CudaTasks::bring_running_outputs() {
-  const auto* image = static_cast<const unsigned char*>(run_.memory);
-  const UnitCounts units = layout_.config.units();
-  std::uint64_t left = kOutputBytesMax;
-  for (std::uint32_t core = 0; core < units.cores; ++core) {
-    const UnitProgress& line = unit_lines(&status())[units.core(core)];
-    const TaskId id{line.task_id.load_relaxed()};
-    // pairs with [unit state]
-    if (line.state.load_acquire() != UnitState::kBusy || id.ring() >= kRingCount) continue;
-    const RingLayout& ring = layout_.rings[id.ring()];
-    const std::uint64_t place = id.local() & (layout_.config.rings[id.ring()].task_window - 1);
-    TaskSlot slot;
-    std::memcpy(&slot, image + ring.slots_offset + place * sizeof(slot), sizeof(slot));
-    if (slot.id.value != id.value || slot.tensor_count > kTensorsMax ||
-        slot.args_offset > layout_.total_bytes - kTaskArgsBytesMax)
-      continue;
-    for (std::uint32_t i = 0; i < slot.tensor_count; ++i) {
-      StoredTensor tensor;
-      std::memcpy(&tensor, image + slot.args_offset + i * sizeof(tensor), sizeof(tensor));
-      if (!writes(tensor.access) || !lies_within(tensor.view, layout_.total_bytes)) continue;
-      const std::uint64_t size = dtype_bytes(tensor.view.dtype);
-      const std::uint64_t begin = tensor.view.buffer + tensor.view.offset * size;
-      const std::uint64_t bytes =
-          std::min(left, (tensor.view.end_element() - tensor.view.offset) * size);
-      if (!bring({begin, begin + bytes})) return false;
-      left -= bytes;
-    }
-  }
-  return true;
 }
 
 }  // namespace tidemark

@@ -13,16 +13,22 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <vector>
 
 #include "tidemark/device/cuda/cuda_check.cuh"
 #include "tidemark/device/cuda/task_kernel.h"
+#include "tidemark/device/cuda/task_snapshot.h"
 #include "tidemark/device/device_process.h"
 #include "tidemark/runtime/runtime_layout.h"
 #include "tidemark/runtime/runtime_status.h"
 #include "tidemark/transport/region.h"
 
 namespace tidemark {
+
+// Launches the units of a workload on the GPU's memory, which has that layout. `for_kernels` and
+// `status`: as the GPU sees them.
+bool launch_units(CudaCheck& check, const TaskKernel& kernel, void* memory,
+                  const RuntimeLayout& layout, RuntimeStatus* status, const RegionView& for_kernels,
+                  cudaStream_t stream);
 
 class CudaTasks {
  public:
@@ -43,13 +49,8 @@ class CudaTasks {
   void name_crashed_unit();
 
  private:
-  struct Extent {
-    std::uint64_t begin = 0, end = 0;
-  };
   bool upload();
-  bool bring(const Extent& extent);
-  [[nodiscard]] std::vector<Extent> task_extents() const;
-  bool bring_running_outputs();
+  bool bring(const MemoryExtent& extent);
   [[nodiscard]] RuntimeStatus& status() const {
     return *static_cast<RuntimeStatus*>(region_.status());
   }

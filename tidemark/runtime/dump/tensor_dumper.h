@@ -196,12 +196,19 @@ class TensorDumper {
     return DumpSource(header, memory_.base(), &view).finish_stats();
   }
 
+  // A task that is named without an iteration is meant in all of them.
+  TM_DEVICE bool takes_task(const DumpRule& rule, TaskId id) const {
+    const auto lies_in = [&](TaskId task) {
+      return task.value >= rule.first_task && task.value <= rule.last_task;
+    };
+    return lies_in(id) || (memory_.config().repeats() && lies_in(id.without_lap()));
+  }
   // The first rule that takes the argument; null where there are rules and none does.
   TM_DEVICE const DumpRule* rule_for(const TaskSlot& slot, DumpStage stage, std::uint32_t arg,
                                      Access access) const {
     for (std::uint32_t i = 0; i < selection_.rule_count; ++i) {
       const DumpRule& rule = selection_.rules[i];
-      if (slot.id.value < rule.first_task || slot.id.value > rule.last_task) continue;
+      if (!takes_task(rule, slot.id)) continue;
       if ((rule.args >> arg & 1) == 0) continue;
       if ((rule.stages >> static_cast<std::uint32_t>(stage) & 1) == 0) continue;
       if ((rule.roles >> static_cast<std::uint32_t>(access) & 1) == 0 || !takes_kernel(rule, slot))

@@ -9,6 +9,7 @@
 #include "tidemark/base/watched_time.h"
 #include "tidemark/runtime/graph/task_submitter.h"
 #include "tidemark/runtime/kernel_list.h"
+#include "tidemark/runtime/units/iterations.h"
 
 namespace tidemark {
 
@@ -191,7 +192,7 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
     orchestration(*this);
     if (!memory_.config().reclaims()) release_all();
     // [graph built]: its last task, and how many there are
-    memory_.control().submitted.store_release(submitted_);
+    memory_.control().submitted.store_release(submitted_ * repeat());
     memory_.control().orchestration_done.store_release(1);
     status_->orchestration_done.store_release(1);
     for (std::uint32_t i = 0; i < memory_.config().scheduler_count; ++i)
@@ -249,12 +250,26 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
         for (std::uint64_t number = 0; number < rings_.ring(ring).window.head(); ++number) {
           const SlotRef ref = rings_.ref_of(ring, number);
           TaskSlot& slot = memory_.slot(ref);
-          // [producer done]; pairs with [producer done]. The state is this thread's own here.
-          if (slot.state.load_acquire() != TaskState::kCompleted &&
-              slot.pending.subtract_acq_rel(1) == 1)
-            make_ready<Env>(memory_, ref, slot);
+          // pairs with [task complete], which is this thread's own here
+          if (slot.state.load_acquire() == TaskState::kCompleted) continue;
+          slot.pending_first = slot.pending.load_relaxed() - 1;
+          // [producer done]; pairs with [producer done]
+          if (slot.pending.subtract_acq_rel(1) != 1) continue;
+          if (memory_.config().repeats()) note_root(memory_, ref);
+          make_ready<Env>(memory_, ref, slot);
         }
+      if (memory_.config().repeats()) tell_iterations();
     }
+  }
+  // Counts are of all iterations.
+  TM_DEVICE void tell_iterations() {
+    note_iterations(memory_, submitted_, completed_at_once_);
+    status_->submitted.store_relaxed(submitted_ * repeat());
+    status_->completed_at_once.store_relaxed(completed_at_once_ * repeat());
+    status_->repeat.store_relaxed(repeat());
+  }
+  TM_DEVICE std::uint64_t repeat() const {
+    return memory_.config().reclaims() ? 1 : memory_.config().repeat;
   }
   TM_DEVICE void refuse_circle(const TaskSlot& slot, const ErrorText& text) {
     ErrorDetails details{
@@ -354,6 +369,7 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
     status_->map_entries.store_relaxed(rings_.map().live_count());
   }
 
+  using Core::completed_at_once_;
   using Core::lies_in_its_memory;
   using Core::memory_;
   using Core::refuse;

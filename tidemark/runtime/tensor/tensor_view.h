@@ -24,8 +24,9 @@ struct TensorShape {
 };
 
 // A GPU copies it in quanta of 16 bytes.
-struct alignas(16) TensorView {
-  std::uint64_t buffer = 0;  // identifies the memory; two views with another buffer never overlap
+struct TensorView {
+  alignas(16) std::uint64_t buffer =
+      0;  // identifies the memory; two views with another buffer never overlap
   DType dtype = DType::kFloat32;
   TensorShape shape;
   std::uint64_t stride[kRankMax] = {};  // > 0

@@ -39,10 +39,43 @@ TM_DEVICE void make_ready(const RuntimeMemory& memory, SlotRef ref, TaskSlot& sl
   memory.scheduler_bell(teller).template ring<Env>();
 }
 
+// For the next iteration, as it was at launch. Only the caller, who ends the task, knows the slot:
+// its producers count it down again when they have run again. True: there is a next one.
+TM_DEVICE inline bool rearm(const RuntimeMemory& memory, TaskSlot& slot) {
+  if (slot.id.lap() + 1 >= memory.config().repeat) return false;
+  std::uint32_t kernel_count = 0;
+  for (const std::uint16_t kernel : slot.kernels) kernel_count += kernel != kNoKernel ? 1 : 0;
+  // All of these are handed on with the count of the task: [completed counted].
+  slot.pending.store_relaxed(slot.pending_first);
+  slot.parts_left.store_relaxed(slot.block_count * kernel_count);
+  slot.placed.store_relaxed(0);
+  slot.dump_gate.store_relaxed(0);
+  slot.dump_left.store_relaxed(slot.block_count * kernel_count);
+  slot.id = slot.id.next_lap();
+  return true;
+}
+
+// Tells all that wait for it; their list stays for the next iteration.
+template <UnitEnv Env>
+TM_DEVICE TM_NOINLINE void end_task_of_iteration(const RuntimeMemory& memory, TaskSlot& slot) {
+  const bool again = rearm(memory, slot);
+  for (std::uint32_t link = slot.waiters.load_relaxed(); link != kNoEntry;) {
+    const SlotRef place{link};
+    const DepEntry entry = memory.dep(place.ring(), place.place());
+    TaskSlot& consumer = memory.slot({entry.consumer});
+    if (consumer.pending.subtract_acq_rel(1) == 1)  // [producer done]; pairs with [producer done]
+      make_ready<Env>(memory, {entry.consumer}, consumer);
+    link = entry.next;
+  }
+  if (!again) slot.state.store_release(TaskState::kCompleted);  // [task complete]
+}
+
 // A task is complete; it is counted later.
 template <UnitEnv Env>
 TM_DEVICE void end_task(const RuntimeMemory& memory, SlotRef ref) {
   TaskSlot& slot = memory.slot(ref);
+  if (memory.config().repeats() && memory.control().tasks_per_iteration > 0)
+    return end_task_of_iteration<Env>(memory, slot);
   // [list closed]: with all that the task wrote; pairs with [waiter linked]
   for (std::uint32_t link = slot.waiters.exchange_acq_rel(kListClosed); link != kNoEntry;) {
     const SlotRef place{link};
@@ -62,8 +95,18 @@ TM_DEVICE void end_task(const RuntimeMemory& memory, SlotRef ref) {
   slot.state.store_release(TaskState::kCompleted);  // [task complete]
 }
 
-TM_DEVICE inline void count_completed(const RuntimeMemory& memory, std::uint64_t count) {
-  memory.control().completed.add_acq_rel(count);  // [completed counted]
+// Returns how many there are now.
+TM_DEVICE inline std::uint64_t count_completed(const RuntimeMemory& memory, std::uint64_t count) {
+  return memory.control().completed.add_acq_rel(count) + count;  // [completed counted]
+}
+
+// The graph is whole, and all of it is complete.
+TM_DEVICE inline bool all_complete(const RuntimeMemory& memory) {
+  const RuntimeControl& control = memory.control();
+  // pairs with [graph built] and [completed counted]
+  return control.orchestration_done.load_relaxed() != 0 &&
+         control.orchestration_done.load_acquire() != 0 &&
+         control.completed.load_acquire() == control.submitted.load_acquire();
 }
 
 template <UnitEnv Env>

@@ -5,17 +5,14 @@
 
 #include <cstdint>
 
-#include "tidemark/record/recorder.h"
 #include "tidemark/runtime/error_latch.h"
-#include "tidemark/runtime/units/completion.h"
+#include "tidemark/runtime/units/iterations.h"
 #include "tidemark/runtime/units/overtaken.h"
 #include "tidemark/runtime/units/own_cores.h"
+#include "tidemark/runtime/units/scheduler_records.h"
 #include "tidemark/runtime/units/scheduler_watchdog.h"
 #include "tidemark/runtime/units/turns.h"
 #include "tidemark/runtime/units/unit_line.h"
-#include "tidemark/runtime/units/unit_recorder.h"
-#include "tidemark/schema/phase_span.h"
-#include "tidemark/schema/task_span.h"
 
 namespace tidemark {
 
@@ -34,17 +31,15 @@ class Scheduler {
         cores_(memory_, index),
         overtaken_(memory_, cores_),
         watchdog_(memory, status, index),
-        finishes_(recorder_of<Recorder<TaskSpan, Env>>(
-            region, memory.config().lanes().finishes(index), line_.recorder())),
-        phases_(recorder_of<Recorder<SchedulerPhase, Env>>(
-            region, memory.config().lanes().phases(index), line_.recorder())) {}
+        iterations_(memory, status, index),
+        records_(memory, index, region, line_.recorder()) {}
 
   // `stopped` says that the host wants the end. Returns when all tasks are complete or the run is
   // ending; then the cores have been asked to leave.
   template <class Stopped>
   TM_DEVICE void run(const Stopped& stopped) {
     line_.enter(UnitState::kBusy, Env::now_ticks());
-    for (std::uint32_t round = 0, looks = 0; !all_done();) {
+    for (std::uint32_t round = 0, looks = 0; !all_complete(memory_);) {
       if (latch_.set()) break;
       ++loop_;
       if (kSleeps<Env> || loop_ % kLoopsPerLine == 0) line_.loops(loop_);
@@ -60,47 +55,33 @@ class Scheduler {
         round = 0;
         continue;
       }
-      bell_.template wait<Env>(round++, [&] { return has_work() || all_done() || latch_.set(); });
+      bell_.template wait<Env>(round++,
+                               [&] { return has_work() || all_complete(memory_) || latch_.set(); });
     }
     send_home();
-    finishes_.close();
-    phases_.close();
+    records_.close();
     line_.leave(Env::now_ticks());
   }
 
  private:
   // One round. True: there was something to do.
   TM_DEVICE bool work() {
-    if (!phases_.enabled()) {
+    if (!records_.has_phases()) {
       const bool seen = observe();
       return dispatch() || seen;
     }
     const std::uint64_t begin_ticks = Env::now_ticks();
     const bool seen = observe();
     const std::uint64_t seen_ticks = seen ? Env::now_ticks() : begin_ticks;
-    if (seen) tell(PhaseKind::kComplete, begin_ticks, seen_ticks, handled_);
-    handled_ = 0;
+    if (seen)
+      records_.phase(PhaseKind::kComplete, begin_ticks, seen_ticks, loop_, records_.handled);
+    records_.handled = 0;
     const bool given = dispatch();
-    if (given) tell(PhaseKind::kDispatch, seen_ticks, Env::now_ticks(), given_);
-    given_ = 0;
+    if (given)
+      records_.phase(PhaseKind::kDispatch, seen_ticks, Env::now_ticks(), loop_, records_.given);
+    records_.given = 0;
     return seen || given;
   }
-  TM_DEVICE void tell(PhaseKind kind, std::uint64_t begin_ticks, std::uint64_t end_ticks,
-                      std::uint32_t processed) {
-    std::uint64_t ready = 0;
-    for (std::uint32_t shape = 0; shape < kTaskShapeCount; ++shape)
-      ready += memory_.ready(static_cast<TaskShape>(shape)).count();
-    phases_.write({.kind = kind,
-                   .begin_ticks = begin_ticks,
-                   .end_ticks = end_ticks,
-                   .loop = loop_,
-                   .processed = processed,
-                   .pop_hit = pop_hit_,
-                   .pop_miss = pop_miss_,
-                   .ready = static_cast<std::uint32_t>(ready)});
-    pop_hit_ = pop_miss_ = 0;
-  }
-
   // For tests of the host watchdog: the first scheduler stops polling while one of its cores has a
   // task, which then nobody else can complete. The others leave all work to it: on a busy machine
   // they would finish everything before its turn comes.
@@ -112,17 +93,11 @@ class Scheduler {
     return after != 0 && index_ == 0 && completed_ >= after && cores_.any_busy();
   }
 
-  TM_DEVICE bool all_done() const {
-    const RuntimeControl& control = memory_.control();
-    // pairs with [graph built] and [completed counted]
-    return control.orchestration_done.load_relaxed() != 0 &&
-           control.orchestration_done.load_acquire() != 0 &&
-           control.completed.load_acquire() == control.submitted.load_acquire();
-  }
   TM_DEVICE bool has_work() const {
     for (std::uint32_t core = cores_.first(); core < cores_.last(); ++core)
       if (memory_.mailbox(core).finished.load_acquire() != cores_.handled(core))
         return true;  // pairs with [finished]
+    if (iterations_.has_roots()) return true;
     for (std::uint32_t shape = 0; shape < kTaskShapeCount; ++shape) {
       const auto wanted = static_cast<TaskShape>(shape);
       const ReadyQueue queue = memory_.ready(wanted);
@@ -144,7 +119,7 @@ class Scheduler {
   TM_DEVICE bool observe(std::uint32_t core) {
     const Mailbox& mailbox = memory_.mailbox(core);
     const std::uint64_t finished = mailbox.finished.load_acquire();  // pairs with [finished]
-    const std::uint64_t finish_ticks = finishes_.enabled() ? Env::ordered_ticks() : 0;
+    const std::uint64_t finish_ticks = records_.has_finishes() ? Env::ordered_ticks() : 0;
     bool seen = false;
     for (std::uint64_t token = cores_.handled(core); token < finished; ++token, seen = true) {
       const DispatchCell& cell = memory_.dispatch(core, token);
@@ -153,8 +128,8 @@ class Scheduler {
       cores_.handle(core);
       if (fate == DispatchClaim::Fate::kMoved) continue;
       const Dispatch done = cell.dispatch;
-      if (finishes_.enabled()) tell_finish(core, done, finish_ticks);
-      ++handled_;
+      if (records_.has_finishes()) records_.finish(core, done, finish_ticks);
+      ++records_.handled;
       // [part finished]; pairs with [part finished]: the last one sees what all parts wrote
       if ((done.flags & kOnlyPart) != 0 ||
           memory_.slot({done.task}).parts_left.subtract_acq_rel(1) == 1)
@@ -163,30 +138,23 @@ class Scheduler {
     return seen;
   }
 
-  TM_DEVICE void tell_finish(std::uint32_t core, const Dispatch& done, std::uint64_t ticks) {
-    finishes_.write({.task_id = memory_.slot({done.task}).id.value,
-                     .begin_ticks = done.dispatch_ticks,
-                     .end_ticks = ticks,
-                     .block = done.block,
-                     .kernel = done.kernel,
-                     .core = static_cast<std::uint16_t>(core)});
-  }
-
   TM_DEVICE void end(SlotRef ref) {
     end_task<Env>(memory_, ref);
     ++ended_;
   }
   TM_DEVICE void count_ended() {
     if (ended_ == 0) return;
-    count_completed(memory_, ended_);
+    const std::uint64_t all = count_completed(memory_, ended_);
     completed_ += ended_;
     ended_ = 0;
     line_.count(completed_);
+    if (iterations_.end_with(all)) ring_others();
   }
 
   TM_DEVICE bool dispatch() {
+    bool given = iterations_.release_roots();
     const std::uint32_t waiting = waiting_shapes();
-    bool given = end_dummies(waiting);
+    given |= end_dummies(waiting);
     given |= overtaken_.move(CoreType::kAic);
     given |= overtaken_.move(CoreType::kAiv);
     given |= dispatch_all(TaskShape::kMix, waiting);
@@ -219,12 +187,12 @@ class Scheduler {
     bool any = false;
     if (has(waiting, TaskShape::kDummy)) {
       for (std::uint32_t task = 0; queue.take(task); any = true) {
-        ++pop_hit_;
+        ++records_.pop_hit;
         end({task});
       }
       first_of(TaskShape::kDummy) = queue.taken();
     }
-    if (!any) ++pop_miss_;
+    if (!any) ++records_.pop_miss;
     count_ended();
     return any;
   }
@@ -239,7 +207,7 @@ class Scheduler {
   TM_DEVICE bool dispatch_all(TaskShape shape, std::uint32_t waiting) {
     if (has(waiting, shape)) return dispatch_all(shape);
     if (shape == TaskShape::kMix) cores_.hold(0, 0);
-    ++pop_miss_;
+    ++records_.pop_miss;
     return false;
   }
   // What is first in a queue, again and again, until there is nothing or no place for it.
@@ -265,7 +233,7 @@ class Scheduler {
       given = true;
     }
     if (shape == TaskShape::kMix) cores_.hold(0, 0);
-    ++pop_miss_;
+    ++records_.pop_miss;
     return given;
   }
 
@@ -286,7 +254,7 @@ class Scheduler {
     const std::uint32_t count = queue.take_batch(head, most, tasks);
     for (std::uint32_t i = 0; i < count; ++i)
       give_single(cores_.least_loaded(type, false), tasks[i]);
-    pop_hit_ += count;
+    records_.pop_hit += count;
     return count > 0;
   }
 
@@ -330,7 +298,7 @@ class Scheduler {
   TM_DEVICE bool take(ReadyQueue& queue, TaskShape shape, const ReadyHead& head) {
     if (head.ready.together && !turns_.collect(shape, head.position)) return false;
     const bool taken = queue.take(head);
-    ++(taken ? pop_hit_ : pop_miss_);
+    ++(taken ? records_.pop_hit : records_.pop_miss);
     // The last one, or all of them were taken since the look.
     const bool over = taken ? head.ready.blocks == 1 : queue.taken() != head.position;
     if (head.ready.together && over) turns_.end_collecting(shape, head.position);
@@ -338,30 +306,26 @@ class Scheduler {
     return taken;
   }
 
-  // Only a record of the finish says when a task was given.
-  TM_DEVICE std::uint64_t dispatch_ticks() const {
-    return finishes_.enabled() ? Env::now_ticks() : 0;
-  }
   TM_DEVICE void give_single(std::uint32_t core, const ReadyTask& ready) {
     if (ready.kernel != kNoKernel) {
-      ++given_;
+      ++records_.given;
       return cores_.give(core, {.task = ready.task,
                                 .kernel = ready.kernel,
                                 .part = 0,
                                 .block = 0,
                                 .flags = kOnlyPart,
-                                .dispatch_ticks = dispatch_ticks()});
+                                .dispatch_ticks = records_.dispatch_ticks()});
     }
     const TaskSlot& slot = memory_.slot({ready.task});
     const std::uint32_t block_count = slot.block_count;
     const std::uint32_t only = block_count == 1 ? kOnlyPart : 0;
-    ++given_;
+    ++records_.given;
     cores_.give(core, {.task = ready.task,
                        .kernel = slot.kernels[core_type(core) == CoreType::kAic ? 0 : 1],
                        .part = 0,
                        .block = block_count - ready.blocks,
                        .flags = only | (ready.together ? kStartsTogether : 0),
-                       .dispatch_ticks = dispatch_ticks()});
+                       .dispatch_ticks = records_.dispatch_ticks()});
     if (ready.together) note_placed(ready, block_count);
   }
   // All kernels of a block at once: two mixes are in the same order in all mailboxes. Nothing of
@@ -373,13 +337,13 @@ class Scheduler {
     const std::uint16_t kernels[kKernelsMax] = {slot.kernels[0], slot.kernels[1], slot.kernels[2]};
     for (std::uint32_t part = 0; part < kKernelsMax; ++part) {
       if (kernels[part] == kNoKernel) continue;
-      ++given_;
+      ++records_.given;
       cores_.give(core_number(cluster, part), {.task = ready.task,
                                                .kernel = kernels[part],
                                                .part = static_cast<std::uint16_t>(part),
                                                .block = block_count - ready.blocks,
                                                .flags = ready.together ? kStartsTogether : 0,
-                                               .dispatch_ticks = dispatch_ticks()});
+                                               .dispatch_ticks = records_.dispatch_ticks()});
     }
     if (ready.together) note_placed(ready, block_count);
   }
@@ -426,12 +390,11 @@ class Scheduler {
   OwnCores<Env> cores_;
   Overtaken<Env> overtaken_;
   SchedulerWatchdog<Env> watchdog_;
+  Iterations<Env> iterations_;
   std::uint64_t passed_[kTaskShapeCount] = {};          // positions, + 1
   std::uint64_t first_[kTaskShapeCount] = {};           // of the queues, as they were seen last
   std::uint64_t completed_ = 0, ended_ = 0, loop_ = 0;  // ended: not counted yet
-  std::uint32_t handled_ = 0, given_ = 0, pop_hit_ = 0, pop_miss_ = 0;  // since the last record
-  Recorder<TaskSpan, Env> finishes_;
-  Recorder<SchedulerPhase, Env> phases_;
+  SchedulerRecords<Env> records_;
 };
 
 }  // namespace tidemark

@@ -11,6 +11,7 @@
 #include "tidemark/record/device_env.h"
 #include "tidemark/runtime/error_latch.h"
 #include "tidemark/runtime/runtime_memory.h"
+#include "tidemark/runtime/units/iterations.h"
 #include "tidemark/runtime/units/unit_line.h"
 #include "tidemark/schema/cluster_range.h"
 
@@ -173,8 +174,7 @@ class SchedulerWatchdog {
       std::uint64_t tail = status_->rings[ring].tail.load_acquire();  // alone: as above
       for (std::uint32_t step = 0; tail < head && step < window; ++tail, ++step) {
         const SlotRef ref = SlotRef::make(ring, static_cast<std::uint32_t>(tail & (window - 1)));
-        // pairs with [task complete]
-        if (memory_.slot(ref).state.load_acquire() == TaskState::kPending) return ref.value;
+        if (!is_complete(memory_, memory_.slot(ref))) return ref.value;
       }
     }
     return kNoTask;
