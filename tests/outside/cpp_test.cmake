@@ -23,3 +23,15 @@ step("own workload, thread mode" "${own}" run tiled_axpy --isolation thread
   --output-prefix "${build}/own_run" --force)
 step("own workload is listed" "${own}" list)
 step("own run is sound" "${own}" check "${build}/own_run")
+
+# The example that hangs on request: exit code 3 says that its report named the stage and the round.
+set(build "${WORK_FOLDER}/pipeline")
+configure("${SOURCE_FOLDER}/examples/pipeline" "${build}")
+step("build the pipeline" "${CMAKE_COMMAND}" --build "${build}")
+step("pipeline" "${build}/pipeline_threads" "${build}/run")
+execute_process(COMMAND "${build}/pipeline_threads" "${build}/hung" --hang 1,compute,17 --limit 1500
+  RESULT_VARIABLE result)
+if(NOT result EQUAL 3)
+  message(FATAL_ERROR "a pipeline that hangs: exit status ${result}, not 3")
+endif()
+step("why it hung" "${tidemark}" hang "${build}/hung")

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "tidemark/analyze/hang_report.h"
+#include "tidemark/run/producer_text.h"
 #include "tidemark/run/unit_json.h"
 
 namespace tidemark {
@@ -81,6 +82,40 @@ void put_orchestrator(Json& json, const HangState& state) {
   put(json, "blocked", orchestrator_text(state));
 }
 
+// Of a recording: stopped ones first, worst first.
+template <class Json>
+void put_producers(Json& json, const HangState& state) {
+  std::vector<const ProducerState*> producers = stopped_producers(state);
+  const std::size_t stopped = producers.size();
+  for (const ProducerState& producer : state.producers)
+    if (std::ranges::find(producers, &producer) == producers.end()) producers.push_back(&producer);
+  std::size_t index = 0;
+  put_list(json, "producers", producers, [&](const ProducerState* producer) {
+    put(json, "lane", producer->lane);
+    put(json, "producer", producer->producer);
+    put(json, "stream", producer->stream);
+    put(json, "stopped", index++ < stopped);
+    put(json, "begun", producer->has_begun());
+    put(json, "at", producer->at);
+    put(json, "waits", producer->waits);
+    put(json, "number", producer->number);
+    put(json, "for_ns", ns_at(state, *producer));
+    put(json, "since_ns", ns_since_launch(state, producer->since_ticks));
+    put(json, "waits_for_page", producer->waits_for_page);
+    if (producer->place != 0) {
+      const ProducerPlace place = decode_place(producer->place);
+      put(json, "sm", place.multiprocessor);
+      put(json, "block", place.block);
+      put(json, "warp", place.warp);
+    }
+    put(json, "records", producer->records);
+    put(json, "last_record", producer->record);
+    put(json, "last_record_for_ns", ns_before(state, producer->record_ticks));
+    put(json, "source", producer->source);
+  });
+  put(json, "producers_ended", state.producers_ended);
+}
+
 }  // namespace hang_fields
 
 // The members of one object.
@@ -107,6 +142,7 @@ void put_hang_report(Json& json, const HangReport& report) {
     v("waiting_lanes", state.waiting_lanes.size());
     v("unit_wait_ns", ns_of(state, state.recorder_waited_ticks()));
   });
+  if (state.is_recording()) hang_fields::put_producers(json, state);
   v("incomplete_tasks", state.tasks.size());
   v("incomplete_tasks_cut", state.tasks_cut);
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tidemark/base/human_text.h"
+#include "tidemark/run/producer_text.h"
 #include "tidemark/schema/unit_state.h"
 
 namespace tidemark {
@@ -13,6 +14,7 @@ namespace {
 constexpr std::size_t kLastSpans = 3;
 constexpr std::size_t kChainMax = 8;
 constexpr std::size_t kShownMax = 6;
+constexpr std::size_t kProducersShown = 12;
 
 std::string seconds(std::uint64_t ns) {
   if (ns < 10'000'000) return fmt::format("{:.1f} us", static_cast<double>(ns) / 1e3);
@@ -167,6 +169,22 @@ void add(std::string& text, const char* label, const std::string& line) {
   if (!line.empty()) text += fmt::format("{:<10} {}\n", label, line);
 }
 
+std::string producers_summary(const HangReport& report) {
+  const HangState& state = report.state;
+  std::string text =
+      fmt::format("{}{}{}{}, after {}\n", state.code == 0 ? "" : fmt::format("{} ", state.code),
+                  state.name, report.hang_class.empty() ? "" : ": ", report.hang_class,
+                  seconds(ns_since_launch(state, state.detected_ticks)));
+  const auto stopped = stopped_producers(state);
+  add(text, "what", report.sentence.empty() ? "no producer has stopped" : report.sentence);
+  for (std::size_t i = 0; i < stopped.size() && i < kProducersShown; ++i)
+    add(text, i == 0 ? "stopped" : "", producer_line(state, *stopped[i]));
+  if (stopped.size() > kProducersShown)
+    add(text, "", fmt::format("{} more (--json has all)", stopped.size() - kProducersShown));
+  add(text, "others", other_producers_text(state));
+  return text;
+}
+
 }  // namespace
 
 std::string unit_state_text(const UnitImage& line) {
@@ -187,6 +205,10 @@ HangReport make_hang_report(const HangState& state, RunCapture* run) {
   report.state = state;
   report.hang_class =
       state.hang != HangClass::kNone ? std::string(to_text(state.hang)) : state.error_class;
+  if (state.is_recording()) {
+    report.sentence = producers_sentence(state);
+    return report;
+  }
   report.sentence = hang_sentence(state);
   for (const std::uint64_t task : stuck_tasks(state)) report.stuck.push_back(describe(state, task));
   report.chain = chain_of(state, report.stuck);
@@ -196,6 +218,7 @@ HangReport make_hang_report(const HangState& state, RunCapture* run) {
 
 std::string hang_summary(const HangReport& report, const std::string& directory) {
   const HangState& state = report.state;
+  if (state.is_recording()) return producers_summary(report);
   std::string text = fmt::format("{} {}{}{}, after {}\n", state.code, state.name,
                                  report.hang_class.empty() ? "" : ": ", report.hang_class,
                                  seconds(ns_since_launch(state, state.detected_ticks)));

@@ -40,7 +40,7 @@ HangReport make_hang_report(const HangState& state, RunCapture* run);
 std::string unit_state_text(const UnitImage& line);
 // "3 idle, 1 busy".
 std::string core_states_text(const HangState& state);
-// About ten lines, worst first.
+// About ten lines, worst first. Of a recording without a runtime: its producers.
 std::string hang_summary(const HangReport& report, const std::string& directory);
 
 }  // namespace tidemark

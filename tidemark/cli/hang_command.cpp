@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// tidemark hang: why a run was stopped, in about ten lines.
+// tidemark hang: why a run was stopped, in about ten lines; or who of a recording that goes on
+// has stopped.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include "tidemark/analyze/hang_fields.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/file_mode_option.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/export/hang_json.h"
 #include "tidemark/run/output_directory.h"
+#include "tidemark/session/live_view.h"
 
 namespace tidemark::cli {
 namespace {
@@ -24,8 +27,26 @@ Expected<std::string> read_file(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 
+// A recording that goes on: its producers as they are now. False: it is something else.
+bool show_live(const HangArgs& args, const std::string& directory) {
+  const auto report = read_run_report(directory);
+  if (!report || report->status != RunStatus::kRunning) return false;
+  auto live = LiveRun::attach(directory);
+  if (!live) return false;
+  const auto view = live->look();
+  if (!view || !view->state.is_recording()) return false;
+  HangState state = view->state;
+  state.name = view->host_alive ? "RUNNING" : "HOST GONE";
+  const HangReport look = make_hang_report(state, nullptr);
+  print_text(args.json
+                 ? json_text<JsonWriter>([&](auto& json) { put_hang_report(json, look); }) + "\n"
+                 : hang_summary(look, directory));
+  return true;
+}
+
 Expected<int> show(const HangArgs& args) {
   TM_TRY(const auto directory, resolve_run(args.run));
+  if (show_live(args, directory)) return 0;
   // The capture knows more than the files and may have been recovered since.
   std::error_code code;
   if (std::filesystem::exists(directory + "/" + kCaptureFile, code)) {
@@ -54,7 +75,8 @@ Expected<int> show(const HangArgs& args) {
 }  // namespace
 
 void add_hang_command(Command& program) {
-  Command& command = program.command("hang", "Why a run was stopped: the autopsy");
+  Command& command =
+      program.command("hang", "Why a run was stopped, or who in a recording stands still");
   auto& args = add_arguments<HangArgs>(command, show);
   command.option("run", &args.run, "Directory of the run (default: the newest)");
   command.flag("--json", &args.json, "Print hang.json instead");

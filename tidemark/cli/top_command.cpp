@@ -6,11 +6,12 @@
 
 #include <fmt/core.h>
 
-#include "tidemark/analyze/hang_report.h"
+#include "tidemark/analyze/hang_fields.h"
 #include "tidemark/base/human_text.h"
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/terminal.h"
+#include "tidemark/run/producer_text.h"
 #include "tidemark/run/unit_json.h"
 #include "tidemark/schema/error_code.h"
 #include "tidemark/session/live_view.h"
@@ -97,6 +98,13 @@ void add_rings(std::string& text, const HangState& state) {
   text += fmt::format("tensor map   {}\n", bar(state.map_entries, state.map_capacity));
 }
 
+void add_producers(std::string& text, const HangState& state) {
+  const auto stopped = stopped_producers(state);
+  text += fmt::format("producers    {} stopped, {}\n", stopped.size(), other_producers_text(state));
+  for (std::size_t i = 0; i < stopped.size() && i < kCoresShown; ++i)
+    text += fmt::format("  {}\n", producer_line(state, *stopped[i]));
+}
+
 std::string render(const LiveRun& run, const LiveView& view, const Rates& rates) {
   const HangState& state = view.state;
   std::string text = fmt::format(
@@ -116,6 +124,7 @@ std::string render(const LiveRun& run, const LiveView& view, const Rates& rates)
     add_units(text, state);
     add_rings(text, state);
   }
+  if (state.is_recording()) add_producers(text, state);
   text += fmt::format("drained      {} pages, {}\n", with_commas(view.drained_pages),
                       rate_text(rates.pages));
   for (std::size_t i = 0; i < view.streams.size(); ++i) {
@@ -160,6 +169,7 @@ void put_look(JsonWriter& json, const LiveRun& run, const LiveView& view, const 
   TM_FIELDS(v, state, scopes, orchestration_done);
   put_units(json, state);
   put_rings(json, state, RingDetail::kBrief);
+  if (state.is_recording()) hang_fields::put_producers(json, state);
   v("drained_pages", view.drained_pages);
   v("pages_per_second", rates.pages);
   auto rate = rates.records.begin();

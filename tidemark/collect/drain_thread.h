@@ -90,6 +90,7 @@ class DrainThread {
   DrainStats stats_;
   std::uint64_t delivered_ns_ = 0;  // when the last page was in the sink
   std::uint64_t told_ns_ = 0;       // when the producers last saw progress
+  std::uint64_t alive_ns_ = 0;      // when this host last said that it is alive
   bool injected_ = false;
   bool hands_pages_ = true;  // not once it finishes: a producer without end must not keep it busy
 

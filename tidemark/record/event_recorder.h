@@ -15,6 +15,8 @@ namespace tidemark {
 struct NoEvents {
   TM_DEVICE bool mark(const Name&, std::int64_t = 0) { return false; }
   TM_DEVICE bool counter(const Name&, std::int64_t) { return false; }
+  TM_DEVICE void at(const Name&, std::uint64_t = 0) {}
+  TM_DEVICE void waits_for(const Name&, std::uint64_t = 0) {}
 };
 
 template <DeviceEnv Env>

@@ -8,6 +8,7 @@
 
 #include "tidemark/base/check.h"
 #include "tidemark/base/fault_point.h"
+#include "tidemark/record/at_speaker.h"
 #include "tidemark/record/device_env.h"
 #include "tidemark/record/recorder_costs.h"
 #include "tidemark/schema/stamp.h"
@@ -57,6 +58,15 @@ class LaneWriter {
   // Numbers given so far, accepted or not.
   TM_DEVICE std::uint64_t attempted() const { return next_number_ + count_in_page(); }
 
+  // What the producer does, or waits for, and which one of them (a round, a tile; below 2^47), for
+  // whoever asks why it does not go on: `tidemark hang`, `tidemark top`. One store.
+  TM_DEVICE TM_INLINE void at(const Name& name, std::uint64_t number = 0) {
+    at_.say(region_, name, number, false);
+  }
+  TM_DEVICE TM_INLINE void waits_for(const Name& name, std::uint64_t number = 0) {
+    at_.say(region_, name, number, true);
+  }
+
   // Hands over what is in the page, full or not. The next write asks for another page.
   TM_DEVICE void flush() {
     if (!enabled() || page_ == kNoPageIndex || cursor_ == begin_) return;
@@ -71,6 +81,7 @@ class LaneWriter {
     words().attempted.store_relaxed(next_number_);
     words().state.store_release(LaneState::kClosed);  // [lane closed]
     cursor_ = end_ = nullptr;
+    at_.end();
   }
 
  protected:
@@ -139,6 +150,7 @@ class LaneWriter {
     epoch_ = words.epoch.load_own() + 1;
     words.epoch.store_relaxed(epoch_);
     words.open_page_index.store_relaxed(~std::uint64_t{0});
+    at_.begin(&region_->lane(lane_).at);
     words.state.store_release(LaneState::kOpen);  // [lane opened]
   }
 
@@ -353,6 +365,7 @@ class LaneWriter {
   }();
 
   const RegionView* region_ = nullptr;
+  AtSpeaker<Env> at_;
   RecorderCosts* costs_ = nullptr;
   std::uint64_t run_id_ = 0;
   std::uint64_t drain_timeout_ticks_ = 0;

@@ -112,6 +112,14 @@ class Pen {
     return true;
   }
 
+  // As the recorder's. One thread of a block only.
+  TM_DEVICE TM_INLINE void at(const Name& name, std::uint64_t number = 0) {
+    recorder_->at(name, number);
+  }
+  TM_DEVICE TM_INLINE void waits_for(const Name& name, std::uint64_t number = 0) {
+    recorder_->waits_for(name, number);
+  }
+
   // make(i) gives record i. Returns how many were accepted.
   template <class Make>
   TM_DEVICE std::uint64_t write_many(std::uint64_t count, const Make& make) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "tidemark/run/producer_state.h"
 #include "tidemark/run/run_report.h"
 #include "tidemark/schema/hang_class.h"
 #include "tidemark/schema/runtime_config.h"
@@ -64,6 +65,11 @@ struct HangState {
   std::vector<std::string> kernels;
   std::vector<std::string> site_files;       // by number
   std::vector<std::uint32_t> waiting_lanes;  // whose producers waited for a page
+  // Of a recording, which has no runtime: its producers that have not closed their lanes.
+  std::vector<ProducerState> producers;
+  std::uint64_t producers_ended = 0;
+
+  [[nodiscard]] bool is_recording() const { return !producers.empty() || producers_ended > 0; }
 
   // Of the units whose lines were read.
   [[nodiscard]] std::span<const UnitImage> scheduler_lines() const {
@@ -95,6 +101,7 @@ std::string to_json(const HangState& state);
 // room for all; its JSON takes at most hang_state_bytes.
 HangState cut_hang_state(HangState state);
 std::uint64_t hang_state_bytes(const UnitCounts& units, std::size_t lanes);
+std::uint64_t recording_state_bytes(std::size_t lanes);
 std::optional<HangState> parse_hang_state(const std::string& json);
 
 // A unit in words: "orchestrator", "scheduler 0", "core 3".

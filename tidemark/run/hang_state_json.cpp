@@ -26,6 +26,15 @@ static void fields(auto& v, Of<StuckTask> auto& task) {
   v("waiters", task.waiters);
 }
 
+static void fields(auto& v, Of<ProducerState> auto& producer) {
+  TM_FIELDS(v, producer, lane, producer, stream, state);
+  v.flag("waits_for_page", producer.waits_for_page);
+  v("at", producer.at);
+  v.flag("waits", producer.waits);
+  TM_FIELDS(v, producer, number, since_ticks, place, records, record_number, record_ticks, record,
+            source);
+}
+
 static void fields(auto& v, Of<HangState> auto& state) {
   v("hang", state.hang);
   v("class", state.error_class);
@@ -40,6 +49,9 @@ static void fields(auto& v, Of<HangState> auto& state) {
   v.flag("tasks_cut", state.tasks_cut);
   v.flag("tasks_lost", state.tasks_lost);
   TM_FIELDS(v, state, kernels, waiting_lanes, site_files);
+  if constexpr (!std::remove_reference_t<decltype(v)>::kReads)
+    if (!state.is_recording()) return;
+  TM_FIELDS(v, state, producers, producers_ended);
 }
 
 std::string to_json(const HangState& state) { return json_text(state); }
@@ -53,6 +65,9 @@ constexpr std::size_t kTextWhenCut = 256;
 constexpr std::uint64_t kUnitJsonBytes = 17 * 21;  // a row of numbers
 constexpr std::uint64_t kTaskJsonBytes = 1024;
 constexpr std::uint64_t kOtherJsonBytes = 48ull << 10;  // kernels, rings, messages
+constexpr std::size_t kProducersWhenCut = 64;
+constexpr std::size_t kProducerTextWhenCut = 96;
+constexpr std::uint64_t kProducerJsonBytes = 1024;
 
 }  // namespace
 
@@ -68,12 +83,21 @@ HangState cut_hang_state(HangState state) {
   }
   for (auto& kernel : state.kernels)
     if (kernel.size() > kTextWhenCut) kernel.resize(kTextWhenCut);
+  if (state.producers.size() > kProducersWhenCut) state.producers.resize(kProducersWhenCut);
+  for (auto& producer : state.producers)
+    for (std::string* text :
+         {&producer.producer, &producer.stream, &producer.at, &producer.record, &producer.source})
+      if (text->size() > kProducerTextWhenCut) text->resize(kProducerTextWhenCut);
   return state;
 }
 
 std::uint64_t hang_state_bytes(const UnitCounts& units, std::size_t lanes) {
   return kOtherJsonBytes + units.total() * kUnitJsonBytes + kTasksWhenCut * kTaskJsonBytes +
          lanes * 8;
+}
+
+std::uint64_t recording_state_bytes(std::size_t lanes) {
+  return kOtherJsonBytes + lanes * 8 + kProducersWhenCut * kProducerJsonBytes;
 }
 
 std::optional<HangState> parse_hang_state(const std::string& text) {

@@ -28,13 +28,16 @@ enum class ErrorCode : std::uint32_t {
   kSchedulerTimeout = 100,
   kOpTimeout = 101,
   kDeviceFault = 102,
+  kProducersStopped = 103,
 };
 
 constexpr std::string_view to_text(ErrorCode code) {
   if (code == ErrorCode::kRingBufferBackpressure) return "RING_BUFFER_BACKPRESSURE";
   if (code >= ErrorCode::kAborted)
-    return enum_text(code, ErrorCode::kAborted,
-                     {"ABORTED", "SCHEDULER_TIMEOUT", "OP_TIMEOUT", "DEVICE_FAULT"}, "UNKNOWN");
+    return enum_text(
+        code, ErrorCode::kAborted,
+        {"ABORTED", "SCHEDULER_TIMEOUT", "OP_TIMEOUT", "DEVICE_FAULT", "PRODUCERS_STOPPED"},
+        "UNKNOWN");
   return enum_text(
       code, ErrorCode::kNone,
       {"NONE", "SCOPE_DEADLOCK", "HEAP_RING_DEADLOCK", "FLOW_CONTROL_DEADLOCK", "DEP_POOL_OVERFLOW",

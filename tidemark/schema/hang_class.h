@@ -16,12 +16,13 @@ enum class HangClass : std::uint32_t {
   kDependencyDeadlock,   // tasks wait for each other
   kOrchestratorStalled,  // the orchestration does not go on
   kRecorderStalled,      // all is done, and a unit does not come to close its lanes
+  kProducersStopped,     // of a recording: none of its producers goes on
 };
-inline constexpr std::uint32_t kHangClassCount = 6;
+inline constexpr std::uint32_t kHangClassCount = 7;
 constexpr std::string_view to_text(HangClass hang) {
   return enum_text(hang, HangClass::kNone,
                    {"none", "running stalled", "ready but all idle", "dependency deadlock",
-                    "orchestrator stalled", "recorder stalled"});
+                    "orchestrator stalled", "recorder stalled", "producers stopped"});
 }
 
 }  // namespace tidemark

@@ -19,6 +19,9 @@ TM_DEVICE constexpr std::uint64_t hash_name(const char* text, std::size_t length
   return hash == 0 ? 1 : hash;
 }
 
+// Of a region's name table: no slot has the name.
+inline constexpr std::uint32_t kNoNameSlot = ~0u;
+
 struct Name {
   template <std::size_t kSize>
   TM_DEVICE consteval Name(const char (&literal)[kSize])  // NOLINT: a literal is a name

@@ -60,7 +60,7 @@ std::uint64_t closing_bytes(const RegionLayout& layout, std::size_t lanes,
   constexpr std::uint64_t kTexts = 64ull << 10;  // clock, outcome, end
   constexpr std::uint64_t kNameBytes = 2 * kNameTextBytes + 32;
   return kTexts + lanes * sizeof(LaneRecord) + layout.shape.name_slots * kNameBytes +
-         (runtime ? hang_state_bytes(runtime->units(), lanes) : 0);
+         (runtime ? hang_state_bytes(runtime->units(), lanes) : recording_state_bytes(lanes));
 }
 
 std::optional<RuntimeConfig> runtime_of(const RunRequest& request) {

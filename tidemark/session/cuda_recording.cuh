@@ -10,12 +10,19 @@
 //
 //   __global__ void my_kernel(const __grid_constant__ tidemark::RegionView region, …) {
 //     tidemark::Recorder<tidemark::TaskSpan, tidemark::CudaEnv> recorder(&region, lane);
+//     recorder.at("load", tile);         // what it is doing, for who looks from outside
 //     recorder.write({…});
 //     recorder.close();
+//
+// finish({.still_ms = 5000}) does not wait for ever for a kernel that hangs.
 #pragma once
 
 #include <bit>
+#include <chrono>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
+#include <thread>
 
 #include "tidemark/device/cuda/cuda_calibrate.cuh"
 #include "tidemark/device/cuda/cuda_clock.cuh"
@@ -40,6 +47,9 @@ class CudaRecording {
   }
   ~CudaRecording() {
     if (opened_ && recording_ != nullptr) (void)finish();
+    // The region stays where the kernel writes it, and nothing waits for the device.
+    if (hung_) static_cast<void>(recording_.release());
+    if (hung_) return;
     if (registered_) cudaHostUnregister(recording_->memory().base());
     if (stream_ != nullptr) cudaStreamDestroy(stream_);
   }
@@ -65,7 +75,46 @@ class CudaRecording {
     return report;
   }
 
+  // The same, but if the device does not come to its end within the limits, the run is ended as a
+  // hang: its report has exit code 3 and says in its error which producers stopped, at what and
+  // since when; so does `tidemark hang` from then on. The kernel still runs: every call that waits
+  // for the device waits for it. Leave with _exit.
+  Expected<RunReport> finish(const FinishLimits& limits) {
+    if (!opened_) return failure(ErrorKind::kUsage, "the recording is finished already");
+    auto ending = std::make_shared<DeviceEnding>();
+    // In a thread of its own: a wait for the device cannot be broken off.
+    std::thread([ending, device = check_.device()] {
+      cudaSetDevice(device);
+      cudaDeviceSynchronize();  // finish() asks again and reports what it says
+      ending->tell();
+    }).detach();
+    auto state =
+        recording_->wait_until_over(limits, [&](std::uint32_t ms) { return ending->wait_for(ms); });
+    if (!state) return finish();
+    opened_ = false;
+    hung_ = true;
+    return recording_->finish_hung(std::move(state));
+  }
+
  private:
+  class DeviceEnding {
+   public:
+    void tell() {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+      told_.notify_all();
+    }
+    bool wait_for(std::uint32_t ms) {
+      std::unique_lock lock(mutex_);
+      return told_.wait_for(lock, std::chrono::milliseconds(ms), [this] { return ended_; });
+    }
+
+   private:
+    std::mutex mutex_;
+    std::condition_variable told_;
+    bool ended_ = false;
+  };
+
   explicit CudaRecording(int device) : check_(device) {}
 
   bool open() {
@@ -95,6 +144,7 @@ class CudaRecording {
   cudaStream_t stream_ = nullptr;
   bool registered_ = false;
   bool opened_ = false;
+  bool hung_ = false;  // a kernel still runs
   std::unique_ptr<Recording> recording_;
 };
 

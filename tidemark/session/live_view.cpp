@@ -9,6 +9,7 @@
 #include "tidemark/run/output_directory.h"
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/read_hang_state.h"
+#include "tidemark/session/read_producers.h"
 #include "tidemark/session/region_words.h"
 #include "tidemark/session/status_image.h"
 
@@ -110,6 +111,8 @@ std::optional<LiveView> LiveRun::look() {
     for (std::uint64_t i = 0; i < kernels; ++i)
       view.state.kernels.push_back(status_text(shape.kernels[i]));
   }
+  if (!view.has_runtime)
+    view.state.producers = read_producers(port_, plan_, view.state.producers_ended);
   view.state.ticks_per_second = plan_.identity.ticks_per_second;
   view.state.launch_ticks = port_.load(offsetof(RegionHeader, device.launch_ticks));
   view.state.detected_ticks = device_now(port_, report_, plan_.identity.ticks_per_second);

@@ -3,10 +3,14 @@
 
 #include <cstring>
 
+#include "tidemark/base/monotonic_clock.h"
+#include "tidemark/base/wait_until.h"
 #include "tidemark/device/device_process.h"
 #include "tidemark/device/sim/sim_clock.h"
 #include "tidemark/run/output_directory.h"
 #include "tidemark/run/report_lanes.h"
+#include "tidemark/session/producer_watch.h"
+#include "tidemark/session/read_producers.h"
 #include "tidemark/session/run_ending.h"
 
 namespace tidemark {
@@ -50,6 +54,15 @@ void Recording::note_clock(const ClockSample& sample) {
   RegionDeviceWords& words = region_.header().device;
   if (words.launch_ticks.load_own() == 0) words.launch_ticks.store_release(sample.device_ticks);
   words.finish_ticks.store_release(sample.device_ticks);
+  // In the region too, for another process that looks.
+  if (const std::uint32_t count = words.anchor_count.load_own(); count < kClockAnchorsMax) {
+    ClockAnchorWords& anchor = words.anchors[count];
+    anchor.device_ticks.store_relaxed(sample.device_ticks);
+    anchor.host_ns.store_relaxed(sample.host_ns);
+    anchor.real_ns.store_relaxed(sample.real_ns);
+    anchor.uncertainty_ns.store_relaxed(sample.uncertainty_ns);
+    words.anchor_count.store_release(count + 1);  // [anchor noted]
+  }
   run_->note_clock(sample);
 }
 
@@ -92,7 +105,7 @@ void Recording::abandon() {
   run_.reset();
 }
 
-Expected<RunReport> Recording::finish(const std::string& fault_text) {
+Expected<void> Recording::begin_finish() {
   if (finished_) return failure(ErrorKind::kUsage, "the recording is finished already");
   if (!run_->is_owner())
     return failure(ErrorKind::kUsage, "the recording belongs to the process that started it");
@@ -101,15 +114,73 @@ Expected<RunReport> Recording::finish(const std::string& fault_text) {
     region_.header().device.finish_ticks.store_release(SimEnv::now_ticks());
     run_->note_clock(sample_sim_clock());
   }
+  return {};
+}
+
+Expected<RunReport> Recording::finish(const std::string& fault_text) {
+  TM_TRY_DO(begin_finish());
   run_->collect(false, Producers::kMayRun);  // a thread may have forgotten to close its lane
   run_->report().status = fault_text.empty() ? RunStatus::kOk : RunStatus::kDeviceFault;
   if (!fault_text.empty()) run_->report().error = device_fault({}, fault_text);
+  return end_finish();
+}
+
+Expected<RunReport> Recording::end_finish() {
   run_->close_capture();
   run_->report().exit_code = decide_exit_code(run_->report(), run_->file_error());
   run_->end();
   if (run_->keeps_region()) return failure(ErrorKind::kFile, "{}", kept_region_text(*run_));
   if (!run_->file_error().empty()) return failure(ErrorKind::kFile, "{}", run_->file_error());
   return run_->report();
+}
+
+bool Recording::lanes_are_closed() const {
+  for (LaneIndex lane = 0; lane < region_.layout().shape.max_lanes; ++lane) {
+    const LaneEntry& entry = region_.lane(lane);
+    // pairs with [lane opened] and [lane closed]
+    const LaneState state = entry.words.state.load_acquire();
+    const bool planned = lane < planned_lanes_ && state == LaneState::kUnopened;
+    if (planned || state == LaneState::kOpen) return false;
+  }
+  return true;
+}
+
+std::shared_ptr<const HangState> Recording::wait_until_over(
+    const FinishLimits& limits, const std::function<bool(std::uint32_t)>& over) {
+  ProducerWatch watch(limits);
+  while (!over(watch.pause_ms())) {
+    const std::uint64_t now_ns = monotonic_ns();
+    auto state = std::make_shared<HangState>(
+        read_recording_state(run_->port(), run_->plan(), run_->report().anchors, now_ns));
+    if (watch.look(*state, now_ns)) return state;
+  }
+  return nullptr;
+}
+
+Expected<RunReport> Recording::finish(const FinishLimits& limits) {
+  if (finished_) return failure(ErrorKind::kUsage, "the recording is finished already");
+  auto state = wait_until_over(limits, [this](std::uint32_t ms) {
+    return wait_until([this] { return lanes_are_closed(); }, ms, 1);
+  });
+  return state ? finish_hung(std::move(state)) : finish();
+}
+
+Expected<RunReport> Recording::finish_hung(std::shared_ptr<const HangState> state) {
+  TM_TRY_DO(begin_finish());
+  run_->set_abort();  // who waits for a page need not wait for it any more
+  RunReport& report = run_->report();
+  report.status = RunStatus::kHang;
+  report.error = RunError{.code = state->code,
+                          .name = state->name,
+                          .error_class = state->error_class,
+                          .message = state->message,
+                          .hint =
+                              "'tidemark hang' shows every producer; if it is only slow, give "
+                              "finish() larger limits"};
+  report.hang = std::move(state);
+  run_->collect(false, Producers::kMayRun);
+  run_->note_hang(*report.hang);
+  return end_finish();
 }
 
 }  // namespace tidemark

@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -39,6 +40,12 @@ struct RecordingOptions {
   const Platform* platform = nullptr;
   std::uint64_t ticks_per_second = 0;
   RecorderSettings recorder;
+};
+
+// How long finish() waits for producers that do not come to their end.
+struct FinishLimits {
+  std::uint32_t still_ms = 0;  // while nothing is heard of any producer; 0: for ever
+  std::uint32_t total_ms = 0;  // in all; 0: for ever
 };
 
 // A lane of the calling program; closes itself. One thread at a time writes into it. In a child of
@@ -97,11 +104,24 @@ class Recording {
   // Drains, closes the capture and writes run.json. Lanes must not be written any more. What went
   // wrong on a device of the caller's makes the run a device fault.
   Expected<RunReport> finish(const std::string& fault_text = {});
+  // Waits first until every lane that was planned or opened is closed. If that does not come
+  // within the limits, the run is ended as a hang: its report has exit code 3 and says in its error
+  // who stopped, at what and since when; so does `tidemark hang` from then on. Producers may still
+  // run; the recording must live until they have left.
+  Expected<RunReport> finish(const FinishLimits& limits);
+  // The same, where something else than closed lanes says that all is over: over(ms) waits for it
+  // for at most so long. Null: over; else the state that is to be reported.
+  std::shared_ptr<const HangState> wait_until_over(const FinishLimits& limits,
+                                                   const std::function<bool(std::uint32_t)>& over);
+  Expected<RunReport> finish_hung(std::shared_ptr<const HangState> state);
   // Leaves nothing behind, as if the recording had not been started.
   void abandon();
 
  private:
   Recording() = default;
+  Expected<void> begin_finish();
+  Expected<RunReport> end_finish();
+  [[nodiscard]] bool lanes_are_closed() const;
 
   template <class Lane>
   Expected<Lane> open(StreamId stream, std::uint32_t record_bytes, std::string_view producer) {

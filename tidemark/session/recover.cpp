@@ -20,6 +20,7 @@
 #include "tidemark/schema/stream_registry.h"
 #include "tidemark/session/active_run.h"
 #include "tidemark/session/dead_region.h"
+#include "tidemark/session/read_producers.h"
 #include "tidemark/session/region_words.h"
 #include "tidemark/session/runtime_report.h"
 
@@ -141,6 +142,18 @@ void merge_region(const DeadRegion& region, OpenCapture& open, RecoverResult& re
   }
 }
 
+// What the producers of a recording were at when their host was gone. The host said until when it
+// was there.
+Expected<void> keep_producers(const DeadRegion& region, const OpenCapture& open) {
+  HangState state = read_recording_state(region.port, region.plan, open.clock.anchors,
+                                         region.port.load(offsetof(RegionHeader, host.looked_ns)));
+  if (std::ranges::none_of(state.producers, &ProducerState::has_begun)) return {};
+  state.name = "RECOVERED";
+  state.error_class = "host gone";
+  if (open.writer->append_text(ChunkType::kHang, to_json(state))) return {};
+  return open.writer->append_closing_text(ChunkType::kHang, to_json(cut_hang_state(state)));
+}
+
 // Everything else that only the region knows, and the end of the capture.
 Expected<void> close_capture(const DeadRegion& region, OpenCapture& open, RecoverResult& result) {
   open.clock.launch_ticks = region.port.load(offsetof(RegionHeader, device.launch_ticks));
@@ -163,6 +176,8 @@ Expected<void> close_capture(const DeadRegion& region, OpenCapture& open, Recove
   if (open.description.runtime)
     result.report.error =
         read_runtime_error(region.port, region.plan.layout, *open.description.runtime);
+  else
+    note(keep_producers(region, open));
   RunReport ending = result.report;
   ending.status = RunStatus::kRecovered;
   note(open.writer->append_closing_text(ChunkType::kOutcome, describe_outcome(ending)));

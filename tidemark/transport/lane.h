@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "tidemark/schema/stream_id.h"
+#include "tidemark/transport/at_line.h"
 #include "tidemark/transport/page.h"
 #include "tidemark/transport/shared_word.h"
 
@@ -81,7 +82,8 @@ struct alignas(64) LaneEntry {
   LanePlan plan;
   LaneWords words;
   LaneHostWords host;
+  AtLine at;
 };
-static_assert(sizeof(LaneEntry) == 256 && std::is_trivially_copyable_v<LaneEntry>);
+static_assert(sizeof(LaneEntry) == 320 && std::is_trivially_copyable_v<LaneEntry>);
 
 }  // namespace tidemark

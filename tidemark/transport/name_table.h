@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "tidemark/base/host_device.h"
+#include "tidemark/schema/name.h"
 #include "tidemark/transport/shared_word.h"
 
 namespace tidemark {
@@ -28,19 +29,25 @@ class NameTable {
 
   // True if the name is in the table when this returns; false: every slot has another name.
   TM_DEVICE bool intern(std::uint64_t hash, const char* text, std::uint32_t length) {
+    return place_of(hash, text, length) != kNoNameSlot;
+  }
+
+  // The same; returns the slot that has the name.
+  TM_DEVICE std::uint32_t place_of(std::uint64_t hash, const char* text, std::uint32_t length) {
     for (std::uint32_t probe = 0; probe < slot_count_; ++probe) {
-      NameSlot& slot = slots_[(hash + probe) & (slot_count_ - 1)];
+      const auto place = static_cast<std::uint32_t>((hash + probe) & (slot_count_ - 1));
+      NameSlot& slot = slots_[place];
       std::uint64_t seen = slot.hash.load_acquire();  // alone: only the hash itself is looked at
-      if (seen == hash) return true;
+      if (seen == hash) return place;
       if (seen != 0) continue;
       // alone: it only decides who writes the text; [name whole] publishes that
       if (slot.hash.claim_acq_rel(seen, hash)) {
         write_text(slot, text, length);
-        return true;
+        return place;
       }
-      if (seen == hash) return true;
+      if (seen == hash) return place;
     }
-    return false;
+    return kNoNameSlot;
   }
 
  private:

@@ -16,7 +16,7 @@
 namespace tidemark {
 
 inline constexpr std::uint64_t kRegionMagic = 0x314745524B524D54ull;  // "TMRKREG1"
-inline constexpr std::uint32_t kRegionAbiVersion = 3;
+inline constexpr std::uint32_t kRegionAbiVersion = 4;
 inline constexpr std::uint32_t kDrainThreadsMax = 16;
 
 // Writer: host, before any other process sees the region. Constant afterwards.
@@ -46,6 +46,7 @@ struct RegionHostWords {
   SharedWord<std::uint64_t> drained_pages[kDrainThreadsMax];  // one per drain thread
   SharedWord<std::uint32_t> snapshot;  // 1: the host wants the device's memory as soon as may be
   SharedWord<std::uint32_t> reserved;
+  SharedWord<std::uint64_t> looked_ns;  // CLOCK_MONOTONIC: the host was alive then
 };
 
 // One reading of the device's clock against the host's, made by the device process.

@@ -152,6 +152,19 @@ TM_DEVICE TM_INLINE void quantum_store_release(SharedWord<std::uint64_t>& low,
 #endif
 }
 
+// Two words that are side by side in 16 bytes, for the same purpose.
+TM_DEVICE TM_INLINE void pair_store_release(SharedWord<std::uint64_t>& low, std::uint64_t low_value,
+                                            SharedWord<std::uint64_t>& high,
+                                            std::uint64_t high_value) {  // caller's label
+#if defined(__CUDA_ARCH__)
+  asm volatile("st.relaxed.sys.v2.u64 [%0], {%1, %2};" ::"l"(&low), "l"(low_value), "l"(high_value)
+               : "memory");
+#else
+  low.store_relaxed(low_value);
+  high.store_release(high_value);  // caller's label
+#endif
+}
+
 // What was stored so far becomes visible before what is stored next: the one fence of a page.
 // On the host there is none: the stores after it are release stores.
 TM_DEVICE inline void order_page_stores() {

@@ -22,6 +22,16 @@ struct CudaEnv {
     return ticks;
   }
 
+  __device__ static std::uint64_t place() {
+    std::uint32_t multiprocessor = 0;
+    asm("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
+    const std::uint32_t thread =
+        threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    return encode_place({.multiprocessor = multiprocessor,
+                         .block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z),
+                         .warp = thread / 32});
+  }
+
   // Doubles from 4 us to 256 us. Every look is a read over the link that the records need: 132
   // lanes that looked every 16 us held copies to the host at a tenth of their speed.
   __device__ static void pause(std::uint32_t round) {

@@ -35,6 +35,7 @@ class OwnCores {
   }
   TM_DEVICE void handle(std::uint32_t core) {
     const std::uint64_t handled_now = handled(core) + 1;
+    touched_ = true;
     if (core - first() < kKept) kept_[core - first()].handled = handled_now;
     memory_->mailbox(core).handled = handled_now;
   }
@@ -65,11 +66,13 @@ class OwnCores {
     return core != kNone && load(core) == 0 ? core : kNone;
   }
 
-  // The other schedulers are told whether one is idle.
-  TM_DEVICE void tell_idle(CoreType type) {
-    if (memory_->config().scheduler_count == 1) return;  // nobody to tell
-    const std::uint32_t bit = 1u << static_cast<std::uint32_t>(type);
-    const std::uint32_t full = idle(type) != kNone ? full_ & ~bit : full_ | bit;
+  // The other schedulers are told whether one of a type is idle.
+  TM_DEVICE void tell_idle() {
+    if (!touched_ || memory_->config().scheduler_count == 1) return;  // nothing or nobody to tell
+    touched_ = false;
+    std::uint32_t full = 0;
+    for (const CoreType type : {CoreType::kAic, CoreType::kAiv})
+      if (idle(type) == kNone) full |= 1u << static_cast<std::uint32_t>(type);
     if (full == full_) return;
     full_ = full;
     memory_->full_types(index_).store_relaxed(full);
@@ -146,6 +149,7 @@ class OwnCores {
     if constexpr (requires { Env::gives(); }) Env::gives();  // a test watches every one
     (core_type(core) == CoreType::kAic ? last_aic_ : last_aiv_) = core - first();
     const std::uint64_t token = given(core);
+    touched_ = true;
     DispatchCell& cell = memory_->dispatch(core, token);
     cell.dispatch = dispatch;
     cell.age.store_relaxed(age);
@@ -203,6 +207,7 @@ class OwnCores {
   std::uint32_t last_aic_ = 0, last_aiv_ = 1;
   std::uint32_t held_first_ = 0, held_count_ = 0;
   std::uint64_t untold_ = 0;  // bit per core
+  bool touched_ = true;       // something was given or finished since the other schedulers were told
   // Of the first cores, beside the scheduler: in the mailboxes they are for others to see.
   static constexpr std::uint32_t kKept = 64;
   struct Tokens {

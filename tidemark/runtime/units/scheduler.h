@@ -158,8 +158,9 @@ class Scheduler {
     given |= overtaken_.move(CoreType::kAic);
     given |= overtaken_.move(CoreType::kAiv);
     given |= dispatch_all(TaskShape::kMix, waiting);
-    given |= dispatch_singles(CoreType::kAic, waiting);
-    given |= dispatch_singles(CoreType::kAiv, waiting);
+    given |= dispatch_all(TaskShape::kAic, waiting);
+    given |= dispatch_all(TaskShape::kAiv, waiting);
+    cores_.tell_idle();
     cores_.tell_cores();
     return given;
   }
@@ -195,13 +196,6 @@ class Scheduler {
     if (!any) ++records_.pop_miss;
     count_ended();
     return any;
-  }
-
-  TM_DEVICE bool dispatch_singles(CoreType type, std::uint32_t waiting) {
-    const TaskShape shape = type == CoreType::kAic ? TaskShape::kAic : TaskShape::kAiv;
-    const bool given = dispatch_all(shape, waiting);
-    cores_.tell_idle(type);
-    return given;
   }
 
   TM_DEVICE bool dispatch_all(TaskShape shape, std::uint32_t waiting) {
