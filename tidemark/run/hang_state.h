@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tidemark/run/run_report.h"
+#include "tidemark/run/unit_stack.h"
 #include "tidemark/schema/hang_class.h"
 #include "tidemark/schema/runtime_config.h"
 #include "tidemark/schema/task_limits.h"
@@ -64,6 +65,8 @@ struct HangState {
   std::vector<std::string> kernels;
   std::vector<std::string> site_files;       // by number
   std::vector<std::uint32_t> waiting_lanes;  // whose producers waited for a page
+  KeptCore core;                             // of a GPU
+  std::vector<UnitStack> stacks;             // read from it, those of a unit one after the other
 
   // Of the units whose lines were read.
   [[nodiscard]] std::span<const UnitImage> scheduler_lines() const {
