@@ -45,7 +45,7 @@ struct RegionHostWords {
   SharedWord<std::uint32_t> rescue;  // 1: the host reads what is left as soon as `rescued` says so
   SharedWord<std::uint64_t> drained_pages[kDrainThreadsMax];  // one per drain thread
   SharedWord<std::uint32_t> snapshot;  // 1: the host wants the device's memory as soon as may be
-  SharedWord<std::uint32_t> reserved;
+  SharedWord<std::uint32_t> core;      // 1: the host wants a core dump of the device
 };
 
 // One reading of the device's clock against the host's, made by the device process.
@@ -59,6 +59,9 @@ inline constexpr std::uint32_t kClockAnchorsMax = 8;
 inline constexpr std::uint32_t kFiguresMax = 16;
 // The last figure is the same for all programs: nanoseconds per record, where the device measured.
 inline constexpr std::uint32_t kFigureNsPerRecord = kFiguresMax - 1;
+
+inline constexpr std::uint32_t kCoreWritten = 1;
+inline constexpr std::uint32_t kCoreRefused = 2;  // there will be none
 
 // Writer: the device process (its own threads agree who).
 struct RegionDeviceWords {
@@ -77,6 +80,8 @@ struct RegionDeviceWords {
   // 1: the host's image of the device's memory has the state of the tasks. Only on devices whose
   // memory the host does not share.
   SharedWord<std::uint32_t> snapped;
+  SharedWord<std::uint32_t> core;  // that the host wanted: kCoreWritten or kCoreRefused
+  SharedWord<std::uint32_t> reserved;
 };
 
 // Writer: host, before any other process sees the region: where the run's files are.
