@@ -236,8 +236,8 @@ Expected<RunRequest> make_request(const RunOptions& options) {
     return failure(ErrorKind::kUsage, "--platform {}: no such platform; see 'tidemark list'{}",
                    options.platform, did_you_mean(options.platform, platforms(), &Platform::name));
   request.isolation = options.isolation == "thread" ? Isolation::kThread : Isolation::kProcess;
-  request.check_results = !options.no_check;
   request.core_dump = !options.no_core_dump;
+  request.check_results = !options.no_check;
   TM_TRY_DO(parse_policies(options.policies, request));
   TM_TRY_DO(parse_injections(options.injections, request));
   if (workload->plan) {
