@@ -85,8 +85,8 @@ TEST_F(Repeat, EveryIterationHasTheResultsOfTheFirst) {
     ASSERT_TRUE(run) << run.error().message;
     const auto index = read_dump(*run);
     ASSERT_TRUE(index) << index.error().message;
-    using Key = std::tuple<std::uint64_t, DumpStage, std::uint8_t>;
-    std::map<Key, std::uint64_t> all[4], fresh[4];
+    using Dumped = std::tuple<std::uint64_t, DumpStage, std::uint8_t>;
+    std::map<Dumped, std::uint64_t> all[4], fresh[4];
     const auto json = json_of("r/tensor_dump/tensor_dump.json");
     ASSERT_EQ(json["tensors"].Size(), index->entries.size());
     std::uint64_t last_task = 0;
@@ -96,16 +96,18 @@ TEST_F(Repeat, EveryIterationHasTheResultsOfTheFirst) {
       ASSERT_LT(id.lap(), 4u);
       EXPECT_EQ(json["tensors"][static_cast<unsigned>(i)]["iteration"].GetUint64(), id.lap());
       if (!entry.is_tensor()) continue;
-      const Key key{id.without_lap().value, entry.header.stage, entry.header.arg_index};
+      const Dumped key{id.without_lap().value, entry.header.stage, entry.header.arg_index};
       all[id.lap()][key] = entry.stats.hash;
       if (entry.header.access != Access::kInout) fresh[id.lap()][key] = entry.stats.hash;
       last_task = std::max(last_task, id.without_lap().value);
     }
     // What an inout holds that nobody has written yet is another thing in the first iteration. At
     // the end of it, all is as later.
-    for (const auto& [key, hash] : all[0])
-      if (std::get<0>(key) == last_task && std::get<1>(key) == DumpStage::kAfterCompletion)
-        EXPECT_EQ(all[1].at(key), hash);
+    for (const auto& [key, hash] : all[0]) {
+      if (std::get<0>(key) != last_task || std::get<1>(key) != DumpStage::kAfterCompletion)
+        continue;
+      EXPECT_EQ(all[1].at(key), hash);
+    }
     ASSERT_GT(fresh[0].size(), 50u);
     EXPECT_EQ(fresh[1], fresh[0]);
     EXPECT_EQ(all[2], all[1]);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 
 #include "tidemark/analyze/hang_report.h"
@@ -21,6 +22,35 @@ void fields(auto& v, const StuckReport& stuck) {
 }
 
 namespace hang_fields {
+
+// Where it stood, from the core dump of a GPU.
+template <class Json>
+void put_stacks(Json& json, const HangState& state, std::uint32_t unit) {
+  std::vector<UnitStack> stacks;
+  std::ranges::copy_if(state.stacks, std::back_inserter(stacks),
+                       [&](const UnitStack& stack) { return stack.unit == unit; });
+  if (stacks.empty()) return;
+  put_list(json, "stacks", stacks, [&](const UnitStack& stack) {
+    put(json, "first_thread", stack.first_thread);
+    put(json, "threads", stack.threads);
+    put(json, "exception", stack.exception);
+    put_list(json, "frames", stack.frames, [&](const StackFrame& frame) {
+      put(json, "function", frame.function);
+      put(json, "file", frame.file);
+      put(json, "line", frame.line);
+    });
+  });
+}
+
+template <class Json>
+void put_device_core(Json& json, const KeptCore& core) {
+  if (core.file.empty() && core.why_unread.empty()) return;
+  put_object(json, "device_core", [&] {
+    put(json, "file", core.file);
+    put(json, "bytes", core.bytes);
+    put(json, "why_unread", core.why_unread);
+  });
+}
 
 // What all units have in common.
 template <class Json>
@@ -42,6 +72,7 @@ void put_core(Json& json, const HangReport& report, const UnitImage& line, std::
   put(json, "parts_run", line.count);
   put_work(json, state, line, line.task_id != 0 || line.count > 0 || is_running(line));
   put(json, "block", line.block);
+  put_stacks(json, state, state.units.core(core));
   const auto last = report.last_spans.find(core);
   const std::span<const TaskSpan> spans =
       last == report.last_spans.end() ? std::span<const TaskSpan>() : last->second;
@@ -62,8 +93,9 @@ void put_schedulers(Json& json, const HangState& state) {
                                      [](const StuckTask& task) { return task.pending > 0; });
   std::uint32_t index = 0;
   put_list(json, "schedulers", state.scheduler_lines(), [&](const UnitImage& line) {
-    put(json, "scheduler", index++);
+    put(json, "scheduler", index);
     put_unit(json, state, line);
+    put_stacks(json, state, state.units.scheduler(index++));
     put(json, "loops", line.loops);
     put(json, "completed", line.count);
     put(json, "ready", state.ready_tasks());  // of the whole device: the queues are shared
@@ -76,6 +108,7 @@ template <class Json>
 void put_orchestrator(Json& json, const HangState& state) {
   if (state.lines.empty()) return;
   put_unit(json, state, state.lines[0]);
+  put_stacks(json, state, 0);
   put(json, "last_submitted", task_text(state.lines[0].task_id));
   put(json, "last_site", state.last_site);
   put(json, "done", state.orchestration_done);
@@ -145,6 +178,7 @@ void put_hang_report(Json& json, const HangReport& report) {
   if (state.is_recording()) hang_fields::put_producers(json, state);
   v("incomplete_tasks", state.tasks.size());
   v("incomplete_tasks_cut", state.tasks_cut);
+  hang_fields::put_device_core(json, state.core);
 }
 
 }  // namespace tidemark

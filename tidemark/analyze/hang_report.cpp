@@ -15,6 +15,7 @@ constexpr std::size_t kLastSpans = 3;
 constexpr std::size_t kChainMax = 8;
 constexpr std::size_t kShownMax = 6;
 constexpr std::size_t kProducersShown = 12;
+constexpr std::size_t kStacksShown = 4;
 
 std::string seconds(std::uint64_t ns) {
   if (ns < 10'000'000) return fmt::format("{:.1f} us", static_cast<double>(ns) / 1e3);
@@ -165,6 +166,34 @@ std::string recorder_line(const HangState& state) {
                      seconds(ns_of(state, state.recorder_waited_ticks())));
 }
 
+// Of the unit that is stuck first.
+std::vector<const UnitStack*> stacks_worst_first(const HangState& state) {
+  std::vector<const UnitStack*> stacks;
+  for (const UnitStack& stack : state.stacks) stacks.push_back(&stack);
+  std::ranges::stable_sort(stacks, {}, [&](const UnitStack* stack) {
+    return stack->exception.empty() ? (state.has_unit && stack->unit == state.unit ? 1 : 2) : 0;
+  });
+  return stacks;
+}
+
+std::string stack_line(const HangState& state, const UnitStack& stack) {
+  const std::uint32_t last = stack.first_thread + std::max(stack.threads, 1u) - 1;
+  const std::string threads = stack.threads > 1
+                                  ? fmt::format("threads {} to {}", stack.first_thread, last)
+                                  : fmt::format("thread {}", stack.first_thread);
+  return fmt::format("{} on SM {}, {}{}: {}", unit_text(state.units, stack.unit), stack.sm, threads,
+                     stack.exception.empty() ? "" : ", " + stack.exception, stack_text(stack));
+}
+
+// The name of the file, how to read it, and why it was not read here.
+std::string core_line(const HangState& state, const std::string& directory) {
+  const KeptCore& core = state.core;
+  if (core.file.empty()) return core.why_unread;
+  return fmt::format("{}, {}{}; {}", core.file, human_bytes(core.bytes),
+                     core.why_unread.empty() ? "" : ", not read: " + core.why_unread,
+                     read_core_command(directory, core));
+}
+
 void add(std::string& text, const char* label, const std::string& line) {
   if (!line.empty()) text += fmt::format("{:<10} {}\n", label, line);
 }
@@ -239,6 +268,12 @@ std::string hang_summary(const HangReport& report, const std::string& directory)
     }
     add(text, i == 0 ? "stuck" : "", line);
   }
+  const auto stacks = stacks_worst_first(state);
+  for (std::size_t i = 0; i < stacks.size() && i < kStacksShown; ++i)
+    add(text, i == 0 ? "stacks" : "", stack_line(state, *stacks[i]));
+  if (stacks.size() > kStacksShown)
+    add(text, "", fmt::format("{} more in hang.json", stacks.size() - kStacksShown));
+  add(text, "core dump", core_line(state, directory));
   add(text, "chain", joined(report.chain, " <- "));
   add(text, "cores", cores_line(state));
   add(text, "schedulers", schedulers_line(state));

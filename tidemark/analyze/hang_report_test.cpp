@@ -102,6 +102,120 @@ TEST(HangReport, IsReadInTenLinesWorstFirst) {
   EXPECT_TRUE(lines[8].starts_with("next       tidemark dump run --task t12;")) << lines[8];
 }
 
+// As stalled(), with what the core dump of a GPU says: core 1 stood in its kernel, called by the
+// runtime, and two of its threads elsewhere.
+HangState stalled_with_stacks() {
+  HangState state = stalled();
+  state.lines[state.units.core(1)].place = 18;
+  state.core = {.file = "device.core", .bytes = 3 << 20};
+  state.stacks = {
+      {.unit = 0, .sm = 2, .threads = 1, .frames = {{"spin", "/src/b.h", 7}}},
+      {.unit = state.units.core(1),
+       .sm = 17,
+       .first_thread = 32,
+       .threads = 224,
+       .frames = {{"wait_ns", "/src/tidemark/device/cuda/cuda_block.cuh", 99},
+                  {"Copy::run", "/src/work/copy.h", 24},
+                  {"run_core", "/src/tidemark/device/cuda/cuda_units.cuh", 88},
+                  {"run_cuda_units", "", 0}}},
+      {.unit = state.units.core(1), .sm = 17, .threads = 1, .frames = {{"Copy::run", "c.h", 20}}}};
+  return state;
+}
+
+TEST(HangReport, TheSentenceNamesTheLineOfTheUser) {
+  const HangReport report = make_hang_report(stalled_with_stacks(), nullptr);
+  EXPECT_EQ(report.sentence,
+            "core 1 on SM 17 has been in kernel `copy` of task t12 (a.h:59) for 11.0 s, at "
+            "copy.h:24; 2 tasks wait for it");
+}
+
+TEST(HangReport, WhereAllIsOfTheRuntimeTheInnermostLineIsNamed) {
+  HangState state = stalled_with_stacks();
+  std::erase_if(state.stacks[1].frames, [](const StackFrame& frame) { return frame.line == 24; });
+  EXPECT_NE(hang_sentence(state).find(", at cuda_block.cuh:99;"), std::string::npos)
+      << hang_sentence(state);
+}
+
+TEST(HangReport, AnExceptionIsTheWorst) {
+  HangState state = stalled_with_stacks();
+  state.hang = HangClass::kNone;
+  state.stacks[2].exception = "Warp Illegal Address";
+  EXPECT_EQ(hang_sentence(state),
+            "core 1 on SM 17 was in kernel `copy` of task t12 (a.h:59), at c.h:20 (Warp Illegal "
+            "Address); 2 tasks wait for it");
+}
+
+TEST(HangReport, OtherUnitsAreNamedWithTheirLine) {
+  HangState state = stalled_with_stacks();
+  state.hang = HangClass::kOrchestratorStalled;
+  state.unit = 0;
+  EXPECT_NE(hang_sentence(state).find("submitted task t0, at b.h:7; 12 of 15"), std::string::npos)
+      << hang_sentence(state);
+  state.hang = HangClass::kReadyAllIdle;
+  state.unit = state.stacks[0].unit = state.units.scheduler(0);
+  EXPECT_NE(hang_sentence(state).find(", at b.h:7: 1 task is ready"), std::string::npos)
+      << hang_sentence(state);
+  state.hang = HangClass::kRecorderStalled;
+  EXPECT_NE(hang_sentence(state).find("scheduler 0 stays behind, at b.h:7: "), std::string::npos)
+      << hang_sentence(state);
+}
+
+TEST(HangReport, StacksAndTheCoreDumpAreInTheText) {
+  const std::string text = hang_summary(make_hang_report(stalled_with_stacks(), nullptr), "a run");
+  EXPECT_NE(text.find("stacks     core 1 on SM 17, threads 32 to 255: wait_ns (cuda_block.cuh:99) "
+                      "in Copy::run (copy.h:24) in run_core (cuda_units.cuh:88) in "
+                      "run_cuda_units\n           core 1 on SM 17, thread 0: Copy::run (c.h:20)\n"
+                      "           orchestrator on SM 2, thread 0: spin (b.h:7)\n"
+                      "core dump  device.core, 3.0 MiB; cuda-gdb -ex 'target cudacore a "
+                      "run/device.core' -ex 'info cuda threads' -ex bt\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(HangReport, WhyTheCoreDumpWasNotReadIsSaid) {
+  HangState state = stalled();
+  state.core = {
+      .file = "device.core", .bytes = 2048, .why_unread = "cuda-gdb is not on this machine"};
+  EXPECT_NE(hang_summary(make_hang_report(state, nullptr), "it's")
+                .find("core dump  device.core, 2.0 KiB, not read: cuda-gdb is not on this machine; "
+                      "cuda-gdb -ex 'target cudacore it'\\''s/device.core'"),
+            std::string::npos);
+  state.core = {.why_unread = "the driver wrote no core dump within 1.5 s"};
+  EXPECT_NE(hang_summary(make_hang_report(state, nullptr), "run")
+                .find("core dump  the driver wrote no core dump within 1.5 s\n"),
+            std::string::npos);
+}
+
+TEST(HangReport, StacksSurviveTheCapture) {
+  const HangState state = stalled_with_stacks();
+  const auto back = parse_hang_state(to_json(state));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(to_json(*back), to_json(state));
+  ASSERT_EQ(back->stacks.size(), 3u);
+  EXPECT_EQ(back->stacks[1].frames[1].function, "Copy::run");
+  EXPECT_EQ(back->stacks[1].threads, 224u);
+  EXPECT_EQ(back->core.bytes, 3u << 20);
+}
+
+TEST(HangReport, ACutStateFitsWithAnyStacks) {
+  HangState state = stalled();
+  const std::string long_text(kFrameTextMax, '"');  // two bytes each in JSON
+  for (std::size_t i = 0; i < kStacksMax; ++i)
+    state.stacks.push_back(
+        {.unit = ~0u,
+         .sm = ~0u,
+         .first_thread = ~0u,
+         .threads = ~0u,
+         .exception = long_text,
+         .frames = std::vector<StackFrame>(kFramesMax, {long_text, long_text + "the end", ~0u})});
+  state.core = {.file = kCoreDumpFile, .bytes = ~0ull, .why_unread = long_text};
+  state.kernels.assign(kKernelNumbersMax, std::string(256, 'k'));
+  const HangState cut = cut_hang_state(state);
+  ASSERT_FALSE(cut.stacks.empty());
+  EXPECT_TRUE(cut.stacks[0].frames[0].file.ends_with("the end"));
+  EXPECT_LE(to_json(cut).size(), hang_state_bytes(state.units, 0));
+}
+
 TEST(HangReport, OfADeadlockNamesTheCircle) {
   HangState state = stalled();
   state.hang = HangClass::kDependencyDeadlock;

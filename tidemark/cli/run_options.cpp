@@ -64,10 +64,14 @@ Expected<void> parse_injections(const std::vector<std::string>& faults, RunReque
       (name == "no_hold" ? request.hold_device : inject.stop) = name == "drain_stop";
       continue;
     }
+    if (name == "core" && !value.empty()) {
+      request.inject_core = value;
+      continue;
+    }
     if (name != "drain_pause_ms" && name != "drain_slow" && name != "capture_limit")
       return failure(ErrorKind::kUsage,
                      "--inject {}: known faults are drain_pause_ms=N, drain_slow=N, drain_stop, "
-                     "no_hold, capture_limit=N and ACTION@POINT:N",
+                     "no_hold, capture_limit=N, core=FILE and ACTION@POINT:N",
                      fault);
     TM_TRY(const auto number, parse_number(value, fault));
     if (name == "capture_limit")
@@ -103,7 +107,8 @@ void bind_recorder_options(Command& command, RunOptions& options) {
   command.option("--inject", &options.injections,
                  "Faults for tests: drain_pause_ms=N (once), drain_slow=N (microseconds per "
                  "page), drain_stop, no_hold (the device goes on while it is collected), "
-                 "capture_limit=N (bytes of a full disk); "
+                 "capture_limit=N (bytes of a full disk), core=FILE (taken for the core dump of a "
+                 "device that hangs); "
                  "crash|kill|hang|stop@POINT:N, the Nth time a process comes to "
                  "page_switch, publish, before_commit, mid_payload, flush (device), drain, "
                  "recovery, export, report (host)");
@@ -208,6 +213,9 @@ void bind_run_options(Command& command, RunOptions& options) {
                "Do not wait at the end until the files are on stable storage");
   command.flag("--no-check", &options.no_check,
                "Do not compare the results with the golden reference");
+  command.flag("--no-core-dump", &options.no_core_dump,
+               "Keep no core dump (device.core) of a GPU that hangs or crashes, and read no source "
+               "lines from it");
   bind_stream_options(command, options.streams);
   bind_dump_options(command, options.dump);
   bind_runtime_options(command, options.runtime);
@@ -228,6 +236,7 @@ Expected<RunRequest> make_request(const RunOptions& options) {
     return failure(ErrorKind::kUsage, "--platform {}: no such platform; see 'tidemark list'{}",
                    options.platform, did_you_mean(options.platform, platforms(), &Platform::name));
   request.isolation = options.isolation == "thread" ? Isolation::kThread : Isolation::kProcess;
+  request.core_dump = !options.no_core_dump;
   request.check_results = !options.no_check;
   TM_TRY_DO(parse_policies(options.policies, request));
   TM_TRY_DO(parse_injections(options.injections, request));

@@ -23,6 +23,7 @@ struct RunOptions {
   std::string isolation = "process";
   bool json = false;
   bool no_check = false;
+  bool no_core_dump = false;
   bool no_sync = false;
   std::vector<std::string> policies;
   std::vector<std::string> injections;

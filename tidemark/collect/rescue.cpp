@@ -20,4 +20,11 @@ bool wait_until_snapped(RegionPort& port, bool ask, std::uint32_t timeout_ms) {
   return wait_until(snapped, timeout_ms, 1);
 }
 
+bool wait_until_core_dumped(RegionPort& port, std::uint32_t timeout_ms) {
+  port.store32(offsetof(RegionHeader, host.core), 1);  // [core asked]
+  // pairs with [core told]
+  const auto told = [&] { return port.load32(offsetof(RegionHeader, device.core)); };
+  return wait_until([&] { return told() != 0; }, timeout_ms, 1) && told() == kCoreWritten;
+}
+
 }  // namespace tidemark

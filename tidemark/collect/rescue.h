@@ -19,4 +19,7 @@ bool wait_until_rescued(RegionPort& port, std::uint32_t timeout_ms);
 // is asked for it first.
 bool wait_until_snapped(RegionPort& port, bool ask, std::uint32_t timeout_ms);
 
+// Asks a GPU's process for a core dump of what still runs. False: there is none in time.
+bool wait_until_core_dumped(RegionPort& port, std::uint32_t timeout_ms);
+
 }  // namespace tidemark

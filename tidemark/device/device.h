@@ -11,6 +11,7 @@
 
 #include "tidemark/base/expected.h"
 #include "tidemark/base/process_identity.h"
+#include "tidemark/device/core_file.h"
 #include "tidemark/device/device_memory.h"
 #include "tidemark/device/device_shape.h"
 #include "tidemark/device/platform_table.h"
@@ -24,6 +25,7 @@ struct LaunchRequest {
   std::span<const std::byte> args;
   const RegionFile* region = nullptr;
   const DeviceMemory* memory = nullptr;  // null: the program needs none
+  const CoreFile* core = nullptr;        // where a core dump goes; null: none is wanted
 };
 
 struct DeviceExit {
@@ -45,7 +47,9 @@ class Device {
   virtual ~Device() = default;
   // What the device holds of a program of tasks, where only it can know; nothing: the platform's
   // table says it. Called before the launch of that program, or not at all.
-  virtual Expected<std::optional<DeviceShape>> open(const std::string& program) = 0;
+  // `wants_core`: it is to be able to dump its core.
+  virtual Expected<std::optional<DeviceShape>> open(const std::string& program,
+                                                    bool wants_core) = 0;
   virtual Expected<void> launch(const LaunchRequest& request) = 0;
   // Readable when wait() may have something to say.
   [[nodiscard]] virtual int wait_fd() const = 0;

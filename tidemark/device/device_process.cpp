@@ -18,6 +18,7 @@
 #include "tidemark/device/cuda/task_kernel.h"
 #include "tidemark/device/device_memory.h"
 #include "tidemark/device/fault_text.h"
+#include "tidemark/device/gpu_core.h"
 #include "tidemark/device/program.h"
 #include "tidemark/device/sim/crash_stack.h"
 #include "tidemark/device/sim/sim_env.h"
@@ -97,9 +98,14 @@ int run_program(const ProgramRun& run) {
   return 0;
 }
 
-void run_device_process(const SupervisorMessage& launch, UniqueFd region, UniqueFd memory,
-                        int host_socket) {
+void run_device_process(const SupervisorMessage& launch, std::span<UniqueFd> files, int host_socket,
+                        GpuCore* core) {
   ::prctl(PR_SET_NAME, "tidemark-device");
+  std::size_t next = 0;
+  const UniqueFd region = std::move(files[next++]);
+  const UniqueFd memory = launch.memory_bytes > 0 ? std::move(files[next++]) : UniqueFd();
+  const UniqueFd core_file = launch.passes_core != 0 ? std::move(files[next++]) : UniqueFd();
+  if (core != nullptr && !(core_file.valid() && core->aim(core_file.get()))) core = nullptr;
   auto mapping = map_region(region.get(), "region", launch.region_bytes);
   if (!mapping) ::_exit(kExitBadLaunch);
   ::madvise(mapping->base(), mapping->bytes(), MADV_DONTDUMP);
@@ -120,7 +126,8 @@ void run_device_process(const SupervisorMessage& launch, UniqueFd region, Unique
                                      .memory = own_memory->base(),
                                      .memory_fd = memory.get(),
                                      .memory_bytes = launch.memory_bytes,
-                                     .args = {launch.args, launch.args_bytes}});
+                                     .args = {launch.args, launch.args_bytes},
+                                     .core = core});
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(stop.get(), &one, sizeof(one));
   watcher.join();
@@ -131,16 +138,18 @@ void run_device_process(const SupervisorMessage& launch, UniqueFd region, Unique
 void open_device_process(const SupervisorMessage& open, UniqueFd channel, int host_socket) {
   ::prctl(PR_SET_NAME, "tidemark-device");
   DeviceShape shape;
+  auto core = open.wants_core != 0 ? GpuCore::arm() : nullptr;  // before CUDA is loaded
   if (const TaskKernel* kernel = find_task_kernel(open.program))
     shape = shape_of_cuda_device(*kernel, open.device_number);
   else
     std::strncpy(shape.error, "no such program of tasks", kShapeErrorBytes - 1);
+  if (core != nullptr && !core->take_pipe()) core.reset();
   if (::send(channel.get(), &shape, sizeof(shape), MSG_NOSIGNAL) != sizeof(shape)) ::_exit(0);
   SupervisorMessage launch;
   std::array<UniqueFd, kPassedMax> files;
   if (!receive_message(channel.get(), launch, files)) ::_exit(0);  // there will be no launch
   launch.program[kProgramNameBytes - 1] = 0;
-  run_device_process(launch, std::move(files[0]), std::move(files[1]), host_socket);
+  run_device_process(launch, files, host_socket, core.get());
 }
 
 }  // namespace tidemark

@@ -15,9 +15,11 @@
 namespace tidemark {
 
 struct SupervisorMessage;
+class GpuCore;
 
-[[noreturn]] void run_device_process(const SupervisorMessage& launch, UniqueFd region,
-                                     UniqueFd memory, int host_socket);
+// `files`: as they came with the message. `core`: null, or what dumps the core of its GPU.
+[[noreturn]] void run_device_process(const SupervisorMessage& launch, std::span<UniqueFd> files,
+                                     int host_socket, GpuCore* core);
 
 // Says on `channel` what the device holds of the program (DeviceShape), waits there for the launch,
 // and goes on as above.
@@ -36,6 +38,7 @@ struct ProgramRun {
   int memory_fd = -1;
   std::uint64_t memory_bytes = 0;
   std::span<const std::byte> args;
+  GpuCore* core = nullptr;  // dumps the core of a GPU; null: nobody wants that
 };
 
 // Runs a program on a mapped region between its launch and finish marks, to the exit code of its

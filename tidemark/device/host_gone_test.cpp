@@ -54,8 +54,8 @@ class HostGone : public testing::Test {
     ASSERT_GE(pid_, 0);
     if (pid_ == 0) {
       host_end_.reset();
-      run_device_process(message, UniqueFd(::fcntl(region_.fd.get(), F_DUPFD_CLOEXEC, 0)), {},
-                         device_end.get());
+      UniqueFd region(::fcntl(region_.fd.get(), F_DUPFD_CLOEXEC, 0));
+      run_device_process(message, std::span(&region, 1), device_end.get(), nullptr);
     }
     // The program runs.
     for (int waited_ms = 0; waited_ms < kEndWithinMs; ++waited_ms) {

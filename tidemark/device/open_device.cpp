@@ -73,7 +73,7 @@ class ProcessDevice : public PlatformDevice {
   }
 
   // The process that will be launched: it keeps its context.
-  Expected<std::optional<DeviceShape>> open(const std::string& program) override {
+  Expected<std::optional<DeviceShape>> open(const std::string& program, bool wants_core) override {
     TM_CHECK(!running_);
     if (task_kernel(program) == nullptr) return std::optional<DeviceShape>{};
     int ends[2];
@@ -83,6 +83,7 @@ class ProcessDevice : public PlatformDevice {
     const UniqueFd far_end(ends[1]);
     SupervisorMessage message{
         .word = SupervisorWord::kOpen, .kind = kind_, .device_number = number_};
+    message.wants_core = wants_core ? 1 : 0;
     program.copy(message.program, kProgramNameBytes - 1);
     const int files[] = {far_end.get()};
     TM_TRY_DO(start(message, files));
@@ -111,6 +112,10 @@ class ProcessDevice : public PlatformDevice {
     if (request.memory != nullptr) {
       message.memory_bytes = request.memory->bytes();
       files.push_back(request.memory->fd());
+    }
+    if (request.core != nullptr) {
+      message.passes_core = 1;
+      files.push_back(request.core->fd());
     }
     if (channel_.valid()) {
       const bool sent = send_message(channel_.get(), message, files);
@@ -195,7 +200,8 @@ class ThreadDevice : public PlatformDevice {
       thread_.detach();
   }
 
-  Expected<std::optional<DeviceShape>> open(const std::string& program) override {
+  // In the user's own process the driver is not asked for anything.
+  Expected<std::optional<DeviceShape>> open(const std::string& program, bool) override {
     const TaskKernel* kernel = task_kernel(program);
     if (kernel == nullptr) return std::optional<DeviceShape>{};
     return judged(shape_of_cuda_device(*kernel, number_));

@@ -22,7 +22,7 @@
 namespace tidemark {
 namespace {
 
-constexpr std::uint32_t kWaitMs = 20'000;
+constexpr std::uint32_t kOpenWaitMs = 20'000;
 
 class SimDeviceTest : public testing::Test {
  protected:
@@ -112,7 +112,7 @@ TEST(SupervisorTest, IsNotForkedBesideThreads) {
 TEST_F(SimDeviceTest, AProgramRunsInAProcessOfItsOwnAndItsRecordsAreInTheRegion) {
   const auto device = open(Isolation::kProcess);
   ASSERT_TRUE(launch(*device, kWriteSpans, {.units = 3, .count = 20}));
-  const auto exit = device->wait(kWaitMs);
+  const auto exit = device->wait(kOpenWaitMs);
   ASSERT_TRUE(exit);
   EXPECT_EQ(exit->kind, DeviceExit::Kind::kFinished);
   EXPECT_EQ(exit->code, 0);
@@ -129,7 +129,7 @@ TEST_F(SimDeviceTest, AProgramRunsInAProcessOfItsOwnAndItsRecordsAreInTheRegion)
 TEST_F(SimDeviceTest, ACrashIsToldWithItsSignalAndTheHostLives) {
   const auto device = open(Isolation::kProcess);
   ASSERT_TRUE(launch(*device, kAbortItself));
-  const auto exit = device->wait(kWaitMs);
+  const auto exit = device->wait(kOpenWaitMs);
   ASSERT_TRUE(exit);
   EXPECT_EQ(exit->kind, DeviceExit::Kind::kSignalled);
   EXPECT_EQ(exit->code, SIGABRT);
@@ -139,7 +139,7 @@ TEST_F(SimDeviceTest, ACrashIsToldWithItsSignalAndTheHostLives) {
 TEST_F(SimDeviceTest, AnEarlyExitIsToldWithItsCode) {
   const auto device = open(Isolation::kProcess);
   ASSERT_TRUE(launch(*device, kLeaveEarly));
-  const auto exit = device->wait(kWaitMs);
+  const auto exit = device->wait(kOpenWaitMs);
   ASSERT_TRUE(exit);
   EXPECT_EQ(exit->kind, DeviceExit::Kind::kFinished);
   EXPECT_EQ(exit->code, kLeaveEarlyCode);
@@ -171,11 +171,11 @@ TEST_F(SimDeviceTest, OneDeviceLaunchesAgainAfterEveryKindOfEnd) {
   const auto device = open(Isolation::kProcess);
   for (const char* before : {kAbortItself, kLeaveEarly, kNeverReturn}) {
     ASSERT_TRUE(launch(*device, before));
-    EXPECT_TRUE(before == kNeverReturn ? device->reset() : device->wait(kWaitMs).has_value());
+    EXPECT_TRUE(before == kNeverReturn ? device->reset() : device->wait(kOpenWaitMs).has_value());
     for (LaneIndex lane = 0; lane < 3; ++lane)
       std::memset(static_cast<void*>(&view_.lane(lane).words), 0, sizeof(LaneWords));
     ASSERT_TRUE(launch(*device, kWriteSpans, {.units = 2, .count = 5}));
-    const auto exit = device->wait(kWaitMs);
+    const auto exit = device->wait(kOpenWaitMs);
     ASSERT_TRUE(exit) << "after " << before;
     EXPECT_EQ(exit->kind, DeviceExit::Kind::kFinished);
     EXPECT_EQ(exit->code, 0);
@@ -191,7 +191,7 @@ TEST_F(SimDeviceTest, TwoDevicesOfOneSupervisorDoNotRunAtOnce) {
   EXPECT_EQ(refused.error().kind, ErrorKind::kDevice);
   EXPECT_NE(refused.error().message.find(std::strerror(EBUSY)), std::string::npos);
   view_.header().host.abort.store_release(1);
-  const auto exit = first->wait(kWaitMs);
+  const auto exit = first->wait(kOpenWaitMs);
   ASSERT_TRUE(exit);
   EXPECT_EQ(exit->kind, DeviceExit::Kind::kFinished);
 }
@@ -239,7 +239,7 @@ TEST_F(SimDeviceTest, TheWaitDescriptorIsReadableWhenTheProgramHasEnded) {
     const auto device = open(isolation);
     ASSERT_TRUE(launch(*device, kWriteSpans, {.units = 1, .count = 1}));
     pollfd watched{device->wait_fd(), POLLIN, 0};
-    EXPECT_EQ(::poll(&watched, 1, kWaitMs), 1);
+    EXPECT_EQ(::poll(&watched, 1, kOpenWaitMs), 1);
     EXPECT_TRUE(device->wait(0));
   }
 }
@@ -251,12 +251,12 @@ TEST_F(SimDeviceTest, ThreadModeRunsInThisProcessAndCannotBeReset) {
   EXPECT_FALSE(device->wait(20));
   EXPECT_FALSE(device->reset()) << "a thread cannot be ended by force";
   view_.header().host.abort.store_release(1);
-  ASSERT_TRUE(device->wait(kWaitMs));
+  ASSERT_TRUE(device->wait(kOpenWaitMs));
   EXPECT_TRUE(device->reset());
   EXPECT_EQ(view_.header().device.device_pid.load_acquire(),
             static_cast<std::uint32_t>(::getpid()));
   ASSERT_TRUE(launch(*device, kWriteSpans, {.units = 3, .count = 20}));
-  const auto exit = device->wait(kWaitMs);
+  const auto exit = device->wait(kOpenWaitMs);
   ASSERT_TRUE(exit);
   EXPECT_EQ(exit->kind, DeviceExit::Kind::kFinished);
   expect_spans(3, 20);
@@ -269,7 +269,7 @@ TEST_F(SimDeviceTest, TheSupervisorIsAnotherProcessInItsOwnGroup) {
   const auto pid = static_cast<pid_t>(device->process().pid);
   EXPECT_NE(::getpgid(pid), ::getpgrp()) << "a Ctrl-C of the terminal must not reach it";
   view_.header().host.abort.store_release(1);
-  EXPECT_TRUE(device->wait(kWaitMs));
+  EXPECT_TRUE(device->wait(kOpenWaitMs));
 }
 
 }  // namespace

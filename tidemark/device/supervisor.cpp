@@ -122,7 +122,7 @@ class SupervisorLoop {
       if (::getppid() != self) ::_exit(1);
       if (message.word == SupervisorWord::kOpen)
         open_device_process(message, std::move(files[0]), socket_);
-      run_device_process(message, std::move(files[0]), std::move(files[1]), socket_);
+      run_device_process(message, files, socket_, nullptr);
     }
     device_pid_ = pid;
     device_fd_ = pin_process(pid);

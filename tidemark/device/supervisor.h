@@ -39,11 +39,13 @@ struct SupervisorMessage {
   DeviceKind kind = DeviceKind::kSimulated;
   std::uint32_t device_number = 0;
   std::uint32_t args_bytes = 0;
+  std::uint32_t wants_core = 0;   // with kOpen: 1: the device is to be able to dump its core
+  std::uint32_t passes_core = 0;  // with kLaunch: 1: a file for it comes last
   char program[kProgramNameBytes] = {};
   std::byte args[kProgramArgsBytes] = {};
 };
 
-inline constexpr std::size_t kPassedMax = 2;  // files with a message
+inline constexpr std::size_t kPassedMax = 3;  // files with a message
 bool send_message(int socket, const SupervisorMessage& message, std::span<const int> passed = {});
 // False at end of file: the other side is gone.
 bool receive_message(int socket, SupervisorMessage& message,

@@ -38,5 +38,20 @@ TEST(UnitPlacement, SchedulersHaveAWarpEach) {
   EXPECT_EQ(scheduler_ctas(kSchedulersPerCta + 1), 2u);
 }
 
+TEST(UnitPlacement, EveryUnitIsFoundWhereItIs) {
+  for (const std::uint32_t schedulers : {1u, 3u, kSchedulersPerCta, kSchedulersPerCta + 3}) {
+    const UnitCounts units{.schedulers = schedulers, .cores = 9};
+    for (std::uint32_t unit = 0; unit < units.total(); ++unit) {
+      const UnitPlace place = place_of(units, unit);
+      EXPECT_LT(place.cta, ctas_of(units));
+      EXPECT_EQ(unit_at(units, place), unit);
+      EXPECT_EQ(unit_at(units, {place.cta, place.thread + 31}), unit) << "any thread of its warp";
+    }
+    EXPECT_EQ(unit_at(units, {ctas_of(units), 0}), units.total()) << "no CTA of the kernel";
+    EXPECT_EQ(place_of(units, units.core(0)).cta, 1 + scheduler_ctas(schedulers));
+  }
+  EXPECT_EQ(unit_at({.schedulers = 3, .cores = 9}, {1, 3 * 32}), 13u) << "a warp without a unit";
+}
+
 }  // namespace
 }  // namespace tidemark

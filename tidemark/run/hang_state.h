@@ -15,6 +15,7 @@
 
 #include "tidemark/run/producer_state.h"
 #include "tidemark/run/run_report.h"
+#include "tidemark/run/unit_stack.h"
 #include "tidemark/schema/hang_class.h"
 #include "tidemark/schema/runtime_config.h"
 #include "tidemark/schema/task_limits.h"
@@ -65,6 +66,8 @@ struct HangState {
   std::vector<std::string> kernels;
   std::vector<std::string> site_files;       // by number
   std::vector<std::uint32_t> waiting_lanes;  // whose producers waited for a page
+  KeptCore core;                             // of a GPU
+  std::vector<UnitStack> stacks;             // read from it, those of a unit one after the other
   // Of a recording, which has no runtime: its producers that have not closed their lanes.
   std::vector<ProducerState> producers;
   std::uint64_t producers_ended = 0;

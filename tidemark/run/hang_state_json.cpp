@@ -35,6 +35,18 @@ static void fields(auto& v, Of<ProducerState> auto& producer) {
             source);
 }
 
+static void fields(auto& v, Of<StackFrame> auto& frame) {
+  TM_FIELDS(v, frame, function, file, line);
+}
+
+static void fields(auto& v, Of<UnitStack> auto& stack) {
+  TM_FIELDS(v, stack, unit, sm, first_thread, threads, exception, frames);
+}
+
+static void fields(auto& v, Of<KeptCore> auto& core) {
+  TM_FIELDS(v, core, file, bytes, why_unread);
+}
+
 static void fields(auto& v, Of<HangState> auto& state) {
   v("hang", state.hang);
   v("class", state.error_class);
@@ -48,7 +60,7 @@ static void fields(auto& v, Of<HangState> auto& state) {
   TM_FIELDS(v, state, ready, tasks);
   v.flag("tasks_cut", state.tasks_cut);
   v.flag("tasks_lost", state.tasks_lost);
-  TM_FIELDS(v, state, kernels, waiting_lanes, site_files);
+  TM_FIELDS(v, state, kernels, waiting_lanes, site_files, core, stacks);
   if constexpr (!std::remove_reference_t<decltype(v)>::kReads)
     if (!state.is_recording()) return;
   TM_FIELDS(v, state, producers, producers_ended);
@@ -62,12 +74,33 @@ constexpr std::uint32_t kUnitsMax = 1u << 16;  // more than any device has
 constexpr std::size_t kTasksWhenCut = 256;
 constexpr std::size_t kWaitersWhenCut = 16;
 constexpr std::size_t kTextWhenCut = 256;
+constexpr std::size_t kStacksWhenCut = 4;
+constexpr std::size_t kFramesWhenCut = 6;
+constexpr std::size_t kFrameTextWhenCut = 128;
 constexpr std::uint64_t kUnitJsonBytes = 17 * 21;  // a row of numbers
 constexpr std::uint64_t kTaskJsonBytes = 1024;
-constexpr std::uint64_t kOtherJsonBytes = 48ull << 10;  // kernels, rings, messages
 constexpr std::size_t kProducersWhenCut = 64;
 constexpr std::size_t kProducerTextWhenCut = 96;
 constexpr std::uint64_t kProducerJsonBytes = 1024;
+constexpr std::uint64_t kOtherJsonBytes = 64ull << 10;  // kernels, rings, messages, stacks
+
+void cut(std::string& text, std::size_t bytes) {
+  if (text.size() > bytes) text.resize(bytes);
+}
+
+void cut_stacks(HangState& state) {
+  cut(state.core.why_unread, kTextWhenCut);
+  if (state.stacks.size() > kStacksWhenCut) state.stacks.resize(kStacksWhenCut);
+  for (UnitStack& stack : state.stacks) {
+    cut(stack.exception, kFrameTextWhenCut);
+    if (stack.frames.size() > kFramesWhenCut) stack.frames.resize(kFramesWhenCut);
+    for (StackFrame& frame : stack.frames) {
+      cut(frame.function, kFrameTextWhenCut);
+      if (frame.file.size() > kFrameTextWhenCut)  // its end says more
+        frame.file.erase(0, frame.file.size() - kFrameTextWhenCut);
+    }
+  }
+}
 
 }  // namespace
 
@@ -88,6 +121,7 @@ HangState cut_hang_state(HangState state) {
     for (std::string* text :
          {&producer.producer, &producer.stream, &producer.at, &producer.record, &producer.source})
       if (text->size() > kProducerTextWhenCut) text->resize(kProducerTextWhenCut);
+  cut_stacks(state);
   return state;
 }
 

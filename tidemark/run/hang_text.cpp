@@ -30,6 +30,15 @@ std::string waiting_text(const HangState& state, std::uint64_t task) {
   return fmt::format("; {} task{} for it", count, count == 1 ? " waits" : "s wait");
 }
 
+// Where a unit stood, if the core dump of its device says so.
+std::string stood_text(const HangState& state, std::uint32_t unit) {
+  const UnitStack* stack = worst_stack(state, unit);
+  const StackFrame* frame = stack == nullptr ? nullptr : telling_frame(*stack);
+  if (frame == nullptr) return {};
+  return fmt::format(", at {}{}", frame_place(*frame),
+                     stack->exception.empty() ? "" : " (" + stack->exception + ")");
+}
+
 // What a core was doing with its task.
 std::string core_text(const HangState& state, std::uint32_t unit, bool crashed) {
   const UnitImage& line = state.lines[unit];
@@ -39,29 +48,29 @@ std::string core_text(const HangState& state, std::uint32_t unit, bool crashed) 
       crashed ? "was" : "has been", what, kernel_text(state, line.kernel), task_text(line.task_id),
       at_site(state, line.task_id));
   if (!crashed) text += fmt::format(" for {}", seconds(ns_before(state, doing_since_ticks(line))));
-  return text;
+  return text + stood_text(state, unit);
 }
 
 std::string stalled_orchestrator(const HangState& state) {
   const UnitImage& line = state.lines[0];
   std::string text = fmt::format("the orchestrator has not moved for {}",
                                  seconds(ns_before(state, doing_since_ticks(line))));
-  if (state.submitted == 0) return text + "; it has submitted nothing";
+  if (state.submitted == 0) return text + stood_text(state, 0) + "; it has submitted nothing";
   text = fmt::format("the orchestration has not gone on for {} since it submitted task {}",
                      seconds(ns_before(state, doing_since_ticks(line))), task_text(line.task_id));
   if (!state.last_site.empty()) text += fmt::format(" ({})", state.last_site);
-  return fmt::format("{}; {} of {} tasks are complete and nothing runs", text, state.completed,
-                     state.submitted);
+  return fmt::format("{}{}; {} of {} tasks are complete and nothing runs", text,
+                     stood_text(state, 0), state.completed, state.submitted);
 }
 
 std::string stalled_scheduler(const HangState& state) {
   const std::uint64_t ready = state.ready_tasks();
   return fmt::format(
-      "{} has not polled for {}: {} task{} ready or finished and nobody looks, {} of "
+      "{} has not polled for {}{}: {} task{} ready or finished and nobody looks, {} of "
       "{} tasks are not complete",
       unit_text(state.units, state.unit), seconds(state.limit_ms * 1'000'000),
-      std::max<std::uint64_t>(ready, 1), ready > 1 ? "s are" : " is", state.in_flight(),
-      state.submitted);
+      stood_text(state, state.unit), std::max<std::uint64_t>(ready, 1), ready > 1 ? "s are" : " is",
+      state.in_flight(), state.submitted);
 }
 
 std::string circle_text(const HangState& state) {
@@ -98,6 +107,16 @@ std::uint64_t ns_before(const HangState& state, std::uint64_t ticks) {
 
 std::uint64_t ns_since_launch(const HangState& state, std::uint64_t ticks) {
   return ticks < state.launch_ticks ? 0 : ns_of(state, ticks - state.launch_ticks);
+}
+
+const UnitStack* worst_stack(const HangState& state, std::uint32_t unit) {
+  const UnitStack* first = nullptr;
+  for (const UnitStack& stack : state.stacks) {
+    if (stack.unit != unit) continue;
+    if (!stack.exception.empty()) return &stack;
+    if (first == nullptr) first = &stack;
+  }
+  return first;
 }
 
 const StuckTask* find_task(const HangState& state, std::uint64_t id) {
@@ -225,9 +244,10 @@ std::string hang_sentence(const HangState& state) {
     case HangClass::kRecorderStalled:
       if (state.has_unit)
         text = fmt::format(
-            "{} stays behind: {} of {} tasks are complete and the schedulers have left, "
+            "{} stays behind{}: {} of {} tasks are complete and the schedulers have left, "
             "but it has not closed its lanes",
-            unit_text(state.units, state.unit), state.completed, state.submitted);
+            unit_text(state.units, state.unit), stood_text(state, state.unit), state.completed,
+            state.submitted);
       break;
     default:
       if (is_core)

@@ -13,6 +13,9 @@ namespace tidemark {
 const StuckTask* find_task(const HangState& state, std::uint64_t id);
 // All that wait for a task, also through others.
 std::vector<std::uint64_t> waiters_of(const HangState& state, std::uint64_t id);
+// Where a unit stood: of its stacks the one with an exception, otherwise the first. Null: not
+// known.
+const UnitStack* worst_stack(const HangState& state, std::uint32_t unit);
 std::string kernel_text(const HangState& state, std::uint32_t kernel);
 // What a unit is or was doing, and since when: the state it left in, if it left.
 UnitState doing(const UnitImage& line);

@@ -16,6 +16,7 @@
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/capture/capture_writer.h"
 #include "tidemark/run/run_owner.h"
+#include "tidemark/run/unit_stack.h"
 
 namespace tidemark {
 namespace fs = std::filesystem;
@@ -33,7 +34,8 @@ constexpr const char* kRunFiles[] = {
     "run.json",      kCaptureFile,       "tensor_dump",
     "scope_stats",   "scope_stats.json", "l2_swimlane_records.json",
     "name_map.json", "deps.json",        "hang.json",
-    "hang.txt",      "trace.pftrace",    "report.html"};
+    "hang.txt",      "trace.pftrace",    "report.html",
+    kCoreDumpFile};
 
 bool is_run_file(const std::string& name) {
   return std::any_of(std::begin(kRunFiles), std::end(kRunFiles), [&](const std::string& file) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kStillNs = 1'000'000'000;
 constexpr std::size_t kOthersMax = 3;
-constexpr std::size_t kNamesMax = 4;
+constexpr std::size_t kProducerNamesMax = 4;
 
 std::string for_text(std::uint64_t ns) {
   return ns < 1'000'000'000 ? fmt::format("{:.0f} ms", static_cast<double>(ns) / 1e6)
@@ -126,12 +126,12 @@ std::string other_producers_text(const HangState& state) {
   for (const ProducerState& producer : state.producers) {
     begun += producer.has_begun();
     if (producer.has_begun()) continue;
-    if (++absent_count <= kNamesMax) absent.push_back(producer.producer);
+    if (++absent_count <= kProducerNamesMax) absent.push_back(producer.producer);
   }
   std::string text = fmt::format("{} go on, {} have ended", begun - stopped, state.producers_ended);
   if (absent_count > 0)
     text += fmt::format(", {} never began ({}{})", absent_count, joined(absent, ", "),
-                        absent_count > kNamesMax ? ", ..." : "");
+                        absent_count > kProducerNamesMax ? ", ..." : "");
   return text;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemark/session/host_watchdog.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "tidemark/runtime/runtime_status.h"
@@ -8,6 +9,8 @@
 
 namespace tidemark {
 namespace {
+
+constexpr std::uint64_t kStandstillMinMs = 200;
 
 bool is(const UnitImage& unit, UnitState state) { return unit.state == state; }
 
@@ -78,7 +81,26 @@ std::optional<std::uint32_t> HostWatchdog::stays_behind(std::uint64_t now_ns) co
   return behind ? behind : std::optional<std::uint32_t>(0);  // or the process itself does not end
 }
 
+// How long none of those that did not leave has moved. Schedulers move whenever the device does.
+std::uint64_t HostWatchdog::standstill_ms(std::uint64_t now_ns) const {
+  bool schedules = false;
+  std::uint64_t least_ms = ~std::uint64_t{0};
+  for (std::uint32_t unit = 0; unit < seen_.size(); ++unit) {
+    if (is(seen_[unit].image, UnitState::kLeft)) continue;
+    schedules = schedules || (unit >= 1 && unit <= units_.schedulers);
+    least_ms = std::min(least_ms, still_ms(unit, now_ns));
+  }
+  return schedules ? least_ms : 0;
+}
+
 std::optional<HangFinding> HostWatchdog::look(std::uint64_t now_ns) {
+  const auto finding = find(now_ns);
+  const std::uint64_t still = finding && standstill_ms_ > 0 ? standstill_ms(now_ns) : 0;
+  if (still >= kStandstillMinMs && still < standstill_ms_) return std::nullopt;
+  return finding;
+}
+
+std::optional<HangFinding> HostWatchdog::find(std::uint64_t now_ns) {
   if (limit_ms_ == 0 || layout_.shape.status_bytes < sizeof(RuntimeStatus)) return std::nullopt;
   read_units(now_ns);
   // A scheduler counts its rounds also while it has nothing to do.

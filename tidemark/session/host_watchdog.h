@@ -30,6 +30,9 @@ class HostWatchdog {
                std::uint64_t limit_ms);
 
   std::optional<HangFinding> look(std::uint64_t now_ns);
+  // While a driver writes the core dump of a crash, a GPU stands still as a whole and nobody says
+  // so: for so long nothing is found as long as not even a scheduler moves.
+  void allow_standstill(std::uint32_t ms) { standstill_ms_ = ms; }
   // The device has latched an error: how long ago the host saw it.
   [[nodiscard]] std::optional<std::uint64_t> latched_ms(std::uint64_t now_ns);
 
@@ -38,7 +41,9 @@ class HostWatchdog {
     UnitImage image{};
     std::uint64_t moved_ns = 0;
   };
+  std::optional<HangFinding> find(std::uint64_t now_ns);
   void read_units(std::uint64_t now_ns);
+  [[nodiscard]] std::uint64_t standstill_ms(std::uint64_t now_ns) const;
   [[nodiscard]] std::optional<std::uint32_t> stays_behind(std::uint64_t now_ns) const;
   [[nodiscard]] std::uint64_t still_ms(std::uint32_t unit, std::uint64_t now_ns) const;
 
@@ -46,6 +51,7 @@ class HostWatchdog {
   RegionLayout layout_;
   UnitCounts units_;
   std::uint64_t limit_ms_;
+  std::uint32_t standstill_ms_ = 0;
   std::vector<Seen> seen_;
   std::uint64_t counts_[3] = {};  // submitted, scopes, completed at once
   std::uint64_t counts_moved_ns_ = 0;

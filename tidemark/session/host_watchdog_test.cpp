@@ -187,6 +187,34 @@ TEST_F(HostWatchdogTest, NeverFindsAnythingWithoutALimitOrWithoutARuntime) {
   }
 }
 
+// As a GPU does while its driver writes the core dump of a crash.
+TEST_F(HostWatchdogTest, ADeviceThatStandsStillAsAWholeIsGivenTime) {
+  set_done();
+  set(kUnits.core(1), UnitState::kBusy);
+  watchdog_->allow_standstill(5000);
+  EXPECT_FALSE(look_for(4980, [] {}));
+  EXPECT_TRUE(look_for(100, [] {})) << "but not for ever";
+}
+
+TEST_F(HostWatchdogTest, AHungUnitIsFoundInTimeWhileASchedulerMoves) {
+  set_done();
+  set(kUnits.core(1), UnitState::kBusy);
+  watchdog_->allow_standstill(5000);
+  const auto found = look_for(5000, [&] { bump(line(kUnits.scheduler(3)).loops); });
+  ASSERT_TRUE(found) << "the other schedulers have not polled";
+  EXPECT_EQ(to_text(found->hang), to_text(HangClass::kReadyAllIdle));
+  EXPECT_LE(found->idle_ms, kLimitMs + 20);
+}
+
+TEST_F(HostWatchdogTest, WhereTheSchedulersHaveLeftNobodyIsGivenTime) {
+  set_done();
+  for (std::uint32_t unit = 0; unit < kUnits.total(); ++unit) set(unit, UnitState::kLeft);
+  set(kUnits.core(1), UnitState::kIdle);
+  watchdog_->allow_standstill(5000);
+  const auto found = look_for(5000, [] {});
+  expect_found(found, HangClass::kRecorderStalled, kUnits.core(1), kLimitMs);
+}
+
 TEST_F(HostWatchdogTest, TellsHowLongAnErrorIsLatched) {
   EXPECT_FALSE(watchdog_->latched_ms(5'000'000));
   status().error.code.store_release(ErrorCode::kSchedulerTimeout);

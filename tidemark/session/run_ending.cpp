@@ -11,6 +11,7 @@
 #include "tidemark/collect/rescue.h"
 #include "tidemark/run/hang_text.h"
 #include "tidemark/session/anchor_times.h"
+#include "tidemark/session/device_core.h"
 #include "tidemark/session/read_hang_state.h"
 #include "tidemark/session/runtime_report.h"
 #include "tidemark/session/status_image.h"
@@ -26,6 +27,7 @@ constexpr std::uint32_t kTeardownMs = 1000;   // for the units to leave after an
 constexpr std::uint32_t kAbortWaitMs = 1000;  // without anything that moves
 constexpr std::uint32_t kAbortWaitMaxMs = 5000;
 constexpr std::uint32_t kAbortLookMs = 20;
+constexpr std::uint32_t kCrashDumpMs = 10'000;  // for a driver to write one
 constexpr std::uint32_t kSnapshotMs = 5000;  // for a GPU's process to bring what tasks were doing
 
 std::uint32_t op_timeout_ms(const RunRequest& request) {
@@ -156,6 +158,7 @@ Ending wait_for_device(Device& device, ActiveRun& run, const RunRequest& request
     const RuntimeConfig& config = request.launch.runtime->config;
     watchdog.emplace(&run.port(), run.plan().layout, config.units(),
                      config.task_timeout_ms == 0 ? 0 : config.task_timeout_ms + kHostSlackMs);
+    if (dumps_core(request)) watchdog->allow_standstill(kCrashDumpMs);
   }
   const auto over = [&](Ending ending) {
     if (!device.is_held()) held.note(run, request, monotonic_ns());

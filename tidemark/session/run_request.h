@@ -75,6 +75,8 @@ struct RunRequest {
   std::uint64_t capture_limit = 0;  // a fault for tests: the capture finds no more space than this
   bool hold_device = true;    // for tests: false, and it goes on while it is collected, as a GPU
   bool check_results = true;  // with the workload's golden reference
+  bool core_dump = true;      // of a GPU that hangs or crashes, where it can be had
+  std::string inject_core;    // for tests: a file that is taken for the core dump of any device
 
   WorkloadLaunch launch;
   // The same launch for what the device says it holds, where only it can know.

@@ -5,6 +5,7 @@
 #include "tidemark/collect/rescue.h"
 #include "tidemark/device/sim/sim_clock.h"
 #include "tidemark/run/report_lanes.h"
+#include "tidemark/session/device_core.h"
 #include "tidemark/session/entry_data.h"
 #include "tidemark/session/run_ending.h"
 #include "tidemark/session/runtime_report.h"
@@ -84,11 +85,16 @@ RunResult result_of(ActiveRun& run) {
 Expected<RunRequest> fit_to_device(const RunRequest& asked, Device& device) {
   RunRequest request = asked;
   if (!asked.plan_for) return request;
-  TM_TRY(const auto shape, device.open(asked.launch.program));
+  TM_TRY(const auto shape, device.open(asked.launch.program, asked.core_dump));
   if (!shape) return request;
   TM_TRY(request.launch, asked.plan_for(*shape));
   use_device_clock(shape->clock);
   return request;
+}
+
+CoreCause core_cause(const Ending& ending) {
+  if (!ending.exit) return CoreCause::kStillRuns;
+  return ending.exit->is_well() ? CoreCause::kNone : CoreCause::kCrashed;
 }
 
 }  // namespace
@@ -107,10 +113,12 @@ Expected<RunResult> run_session(const RunRequest& asked) {
       request.launch.runtime && request.launch.runtime->config.build == BuildKind::kHostBuild;
   if (builds_here) run.start_drainer();
   TM_TRY(const auto memory, prepare_memory(request, run));
+  const auto core = make_core_file(request);
   TM_TRY_DO(device->launch({.program = request.launch.program,
                             .args = request.launch.args,
                             .region = &run.region(),
-                            .memory = memory ? &*memory : nullptr}));
+                            .memory = memory ? &*memory : nullptr,
+                            .core = core ? &*core : nullptr}));
   run.started();
   if (!builds_here) run.start_drainer();
   Ending ending = wait_for_device(*device, run, request, signals);
@@ -130,6 +138,7 @@ Expected<RunResult> run_session(const RunRequest& asked) {
   if (const std::string fault = run.fault_text();
       !fault.empty() && report.error && report.error->message != fault)
     report.error->message += fmt::format("; the device says: {}", fault);
+  if (core) add_core(run, *core, core_cause(ending));
   keep_evidence(request, run, memory, !ending.exit);
   if (!ending.exit && !device->reset() && report.error)
     report.error->hint = "the device runs in this process and could not be ended";

@@ -44,8 +44,8 @@ struct RegionHostWords {
   SharedWord<std::uint32_t> abort;   // 1: the run is to end now
   SharedWord<std::uint32_t> rescue;  // 1: the host reads what is left as soon as `rescued` says so
   SharedWord<std::uint64_t> drained_pages[kDrainThreadsMax];  // one per drain thread
-  SharedWord<std::uint32_t> snapshot;  // 1: the host wants the device's memory as soon as may be
-  SharedWord<std::uint32_t> reserved;
+  SharedWord<std::uint32_t> snapshot;   // 1: the host wants the device's memory as soon as may be
+  SharedWord<std::uint32_t> core;       // 1: the host wants a core dump of the device
   SharedWord<std::uint64_t> looked_ns;  // CLOCK_MONOTONIC: the host was alive then
 };
 
@@ -60,6 +60,9 @@ inline constexpr std::uint32_t kClockAnchorsMax = 8;
 inline constexpr std::uint32_t kFiguresMax = 16;
 // The last figure is the same for all programs: nanoseconds per record, where the device measured.
 inline constexpr std::uint32_t kFigureNsPerRecord = kFiguresMax - 1;
+
+inline constexpr std::uint32_t kCoreWritten = 1;
+inline constexpr std::uint32_t kCoreRefused = 2;  // there will be none
 
 // Writer: the device process (its own threads agree who).
 struct RegionDeviceWords {
@@ -78,6 +81,8 @@ struct RegionDeviceWords {
   // 1: the host's image of the device's memory has the state of the tasks. Only on devices whose
   // memory the host does not share.
   SharedWord<std::uint32_t> snapped;
+  SharedWord<std::uint32_t> core;  // that the host wanted: kCoreWritten or kCoreRefused
+  SharedWord<std::uint32_t> reserved;
 };
 
 // Writer: host, before any other process sees the region: where the run's files are.

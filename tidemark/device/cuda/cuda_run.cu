@@ -2,11 +2,14 @@
 // One run of a CUDA program in the process that owns the context. A hung kernel is ended by ending
 // this process.
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <bit>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/device/cuda/cuda_calibrate.cuh"
@@ -17,8 +20,10 @@
 #include "tidemark/device/cuda/page_puller.cuh"
 #include "tidemark/device/cuda/task_kernel.h"
 #include "tidemark/device/cuda/unit_placement.h"
+#include "tidemark/device/device.h"
 #include "tidemark/device/device_process.h"
 #include "tidemark/device/fault_text.h"
+#include "tidemark/device/gpu_core.h"
 
 namespace tidemark {
 namespace {
@@ -32,6 +37,9 @@ constexpr std::size_t kStackBytes = 16 << 10;
 // A module that is loaded at its first launch would wait for the kernel that never ends. A workload
 // of tasks launches one kernel, which is loaded when its size is asked for.
 void set_module_loading(bool lazy) { ::setenv("CUDA_MODULE_LOADING", lazy ? "LAZY" : "EAGER", 0); }
+
+class CudaRunner;
+CudaRunner* dumping_runner = nullptr;  // whose process the driver ends by abort()
 
 class CudaRunner {
  public:
@@ -52,6 +60,10 @@ class CudaRunner {
   }
 
   bool run() {
+    if (run_.core != nullptr) {
+      dumping_runner = this;
+      ::signal(SIGABRT, [](int) { dumping_runner->end_after_dump(); });
+    }
     if (!open() || !calibrate() || !note_clock(check_) || !launch() || !wait())
       return report_fault();
     CudaCheck late(check_.device());
@@ -133,6 +145,7 @@ class CudaRunner {
       const cudaError_t state = cudaStreamQuery(stream_);
       if (state != cudaErrorNotReady) return check_(state, "the program's kernel");
       if (!snap_if_asked()) return false;
+      dump_core_if_asked();
       sleep_ns(kLookPauseNs);
     }
   }
@@ -145,6 +158,36 @@ class CudaRunner {
     return tasks_->snapshot();
   }
 
+  // Without waiting: the driver writes it in a thread of its own.
+  void dump_core_if_asked() {
+    if (core_told_) return;
+    // pairs with [core asked]
+    if (!core_asked_ && region_.header().host.core.load_acquire() == 0) return;
+    const bool asks = !std::exchange(core_asked_, true);
+    if (run_.core == nullptr || (asks && !run_.core->ask()))
+      tell_core(kCoreRefused);
+    else if (run_.core->is_written())
+      tell_core(kCoreWritten);
+  }
+  void tell_core(std::uint32_t how) {
+    words().core.store_release(how);  // [core told]
+    core_told_ = true;
+  }
+  // The driver calls abort() behind a dump, in a thread of its own: nothing here takes a lock.
+  [[noreturn]] void end_after_dump() {
+    if (!run_.core->is_written()) {  // an abort of another kind
+      ::signal(SIGABRT, SIG_DFL);
+      ::abort();
+    }
+    if (core_asked_) {
+      tell_core(kCoreWritten);
+    } else {
+      if (tasks_ && launched_) tasks_->name_crashed_unit();
+      write_fault(region_.header(), "a kernel raised an exception of the GPU");
+    }
+    ::_exit(kExitDeviceFault);
+  }
+
   bool pull_until_the_end() {
     for (;;) {
       const cudaError_t state = cudaStreamQuery(stream_);
@@ -153,6 +196,7 @@ class CudaRunner {
         break;
       }
       if (!snap_if_asked()) return false;
+      dump_core_if_asked();
       if (rescued_) {  // the host reads: nothing is touched any more
         sleep_ns(kLookPauseNs);
         continue;
@@ -190,6 +234,11 @@ class CudaRunner {
   }
 
   bool report_fault() {
+    if (core_asked_) {  // the dump has ended the kernel
+      const bool written = run_.core != nullptr && run_.core->is_written();
+      if (!core_told_) tell_core(written ? kCoreWritten : kCoreRefused);
+      return false;
+    }
     if (tasks_ && launched_) tasks_->name_crashed_unit();
     write_fault(region_.header(),
                 check_.failed()
@@ -211,6 +260,8 @@ class CudaRunner {
   std::unique_ptr<CudaTasks> tasks_;  // of a workload of tasks
   bool snapped_ = false;
   bool launched_ = false;
+  bool core_asked_ = false;
+  bool core_told_ = false;
   std::unique_ptr<CudaLaunch> launch_;
   ClockSample last_sample_;
 };

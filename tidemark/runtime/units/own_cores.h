@@ -207,7 +207,7 @@ class OwnCores {
   std::uint32_t last_aic_ = 0, last_aiv_ = 1;
   std::uint32_t held_first_ = 0, held_count_ = 0;
   std::uint64_t untold_ = 0;  // bit per core
-  bool touched_ = true;       // something was given or finished since the other schedulers were told
+  bool touched_ = true;  // something was given or finished since the other schedulers were told
   // Of the first cores, beside the scheduler: in the mailboxes they are for others to see.
   static constexpr std::uint32_t kKept = 64;
   struct Tokens {
