@@ -51,7 +51,7 @@ TEST(EnumText, EveryValueHasOneAndAnyOtherNumberIsUnknown) {
 }
 
 TEST(EnumText, OfAnErrorIsTheNameInItsMessage) {
-  EXPECT_EQ(texts_of<ErrorCode>(17, "UNKNOWN").count("DEVICE_FAULT"), 1u);
+  EXPECT_EQ(texts_of<ErrorCode>(18, "UNKNOWN").count("DEVICE_FAULT"), 1u);
   EXPECT_EQ(to_text(ErrorCode::kNone), "NONE");
   EXPECT_EQ(to_text(ErrorCode::kTensormapOverflow), "TENSORMAP_OVERFLOW");
   EXPECT_EQ(to_text(ErrorCode::kRingBufferBackpressure), "RING_BUFFER_BACKPRESSURE");
