@@ -40,6 +40,7 @@ std::string plain_function_name(std::string_view name) {
       continue;
     }
     if (letter == '<' || letter == '(' || letter == '[' || letter == '{') {
+      if (letter == '(' && depth == 0 && plain == "decltype") plain.clear();  // a result
       had_arguments = had_arguments || (letter == '(' && depth == 0 && !plain.empty());
       if (letter == '{' && depth == 0) plain += "{lambda}";
       ++depth;

@@ -22,6 +22,8 @@ TEST(FunctionName, IsTheNameAlone) {
             "__nanosleep");
   EXPECT_EQ(plain_function_name("void (anonymous namespace)::f<c10::Half>(int)"),
             "(anonymous namespace)::f");
+  EXPECT_EQ(plain_function_name("decltype ((declval<a::B>())(0)) a::with_type<a::B>(int, a::B&&)"),
+            "a::with_type");
   EXPECT_EQ(plain_function_name("_ZZN8tidemark3runEvENKUlRT_E_clIiEEDaS1_"),
             "tidemark::run::{lambda}::operator");
 }
