@@ -12,6 +12,7 @@ TEST(FunctionName, IsTheNameAlone) {
   EXPECT_EQ(plain_function_name("units"), "units");
   EXPECT_EQ(plain_function_name("tidemark::run_units<tidemark::A><<<(1,1,1),(256,1,1)>>>"),
             "tidemark::run_units");
+  EXPECT_EQ(plain_function_name("a::run<a::B> ()"), "a::run");
   EXPECT_EQ(plain_function_name("void a::run_call<a::List<a::B, a::C>, a::Block<256u> >(a::Block<"
                                 "256u>&, a::Call const&) [clone void a::units<a::D>(void*)]"),
             "a::run_call");
