@@ -9,6 +9,8 @@ function(tidemark_cuda_usage target scope)
   set(is_later "$<VERSION_GREATER:0$<TARGET_PROPERTY:CUDA_STANDARD>,20>")
   target_compile_options(${target} ${scope}
     "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<NOT:${is_later}>>:-std=c++20>"
+    # With it a core dump of a GPU names source lines; the code is the same. -G says more.
+    "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<NOT:$<CONFIG:Debug>>>:-lineinfo>"
     # A function that the host may call, too, calls what only a GPU has: in templates, never reached.
     "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-diag-suppress=20011,20014>")
   # fmt 9 believes that nvcc knows no constexpr, and then fails to compile as C++20.
@@ -50,9 +52,7 @@ set(TIDEMARK_HAVE_CUDA TRUE)
 # tidemark_cuda_sources(<target> <files>...): adds *.cu to a target.
 function(tidemark_cuda_sources target)
   target_sources(${target} PRIVATE ${ARGN})
-  # With it a core dump of a GPU names source lines; the code is the same.
   target_compile_options(${target} PRIVATE
-    "$<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>"
     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers>")
   target_link_libraries(${target} PUBLIC CUDA::cudart_static)
 endfunction()

@@ -19,7 +19,7 @@
 namespace tidemark {
 namespace {
 
-constexpr std::uint32_t kWaitMs = 20'000;
+constexpr std::uint32_t kAnswerMs = 20'000;
 constexpr std::uint32_t kNotMs = 50;  // so long nothing comes
 
 class LaunchChannel : public testing::Test {
@@ -52,7 +52,7 @@ class LaunchChannel : public testing::Test {
     std::strcpy(message.program, program);
     const int files[] = {far_end.get()};
     ASSERT_TRUE(supervisor().send(message, files));
-    const auto reply = supervisor().receive(kWaitMs);
+    const auto reply = supervisor().receive(kAnswerMs);
     ASSERT_TRUE(reply);
     ASSERT_EQ(reply->word, SupervisorWord::kStarted);
     process_ = reply->device;
@@ -62,7 +62,7 @@ class LaunchChannel : public testing::Test {
   DeviceShape shape() {
     DeviceShape shape;
     pollfd watched{channel_.get(), POLLIN, 0};
-    EXPECT_EQ(::poll(&watched, 1, kWaitMs), 1);
+    EXPECT_EQ(::poll(&watched, 1, kAnswerMs), 1);
     EXPECT_EQ(::recv(channel_.get(), &shape, sizeof(shape), 0),
               static_cast<ssize_t>(sizeof(shape)));
     return shape;
@@ -78,7 +78,7 @@ class LaunchChannel : public testing::Test {
   }
   // The wait status of the process.
   int exit_status() {
-    const auto message = supervisor().receive(kWaitMs);
+    const auto message = supervisor().receive(kAnswerMs);
     EXPECT_TRUE(message && message->word == SupervisorWord::kExited);
     running_ = false;
     return message ? message->status : -1;
@@ -171,7 +171,7 @@ TEST_F(LaunchChannel, WhileItWaitsThereIsNoSecondOneAndItCanBeKilled) {
   static_cast<void>(shape());
   for (const SupervisorWord word : {SupervisorWord::kOpen, SupervisorWord::kLaunch}) {
     ASSERT_TRUE(supervisor().send({.word = word}));
-    const auto refused = supervisor().receive(kWaitMs);
+    const auto refused = supervisor().receive(kAnswerMs);
     ASSERT_TRUE(refused);
     EXPECT_EQ(refused->word, SupervisorWord::kRefused);
     EXPECT_EQ(refused->status, EBUSY);
@@ -192,7 +192,7 @@ TEST_F(LaunchChannel, LeavesTheSupervisorAsItWas) {
   const WriteSpansArgs args{.units = 3, .count = 4};
   ASSERT_TRUE((*device)->launch(
       {.program = kWriteSpans, .args = std::as_bytes(std::span(&args, 1)), .region = &region_}));
-  const auto exit = (*device)->wait(kWaitMs);
+  const auto exit = (*device)->wait(kAnswerMs);
   ASSERT_TRUE(exit);
   EXPECT_TRUE(exit->is_well());
 }

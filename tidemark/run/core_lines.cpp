@@ -226,12 +226,13 @@ class TableReader {
         row_.ends = true;
         put_row();
         row_ = first_row();
+        sequence_ = table_.rows.size();
         break;
       case 2:
         row_.pc = in_.number<std::uint64_t>();
         break;
       case 0x90:  // inlined call: by which row, and of what
-        row_.caller = static_cast<std::uint32_t>(in_.uleb());
+        row_.caller = row_of(in_.uleb());
         row_.function = function(in_.uleb());
         break;
       case 0x91:
@@ -241,6 +242,11 @@ class TableReader {
         break;
     }
     in_.go_to(end);
+  }
+  // A caller is said by its number within the sequence of rows, from 1; it stands before the call.
+  [[nodiscard]] std::uint32_t row_of(std::uint64_t number) const {
+    const bool is_there = number != 0 && number <= table_.rows.size() - sequence_;
+    return is_there ? static_cast<std::uint32_t>(sequence_ + number) : 0;
   }
   static LineRow first_row() { return {.file = 1, .line = 1}; }
   void advance(std::uint64_t steps) { row_.pc += steps * step_bytes_; }
@@ -261,6 +267,7 @@ class TableReader {
   Bytes names_;
   LineTable table_;
   LineRow row_ = first_row();
+  std::size_t sequence_ = 0;                          // its first row
   std::map<std::uint64_t, std::uint32_t> functions_;  // numbers by their place
   std::uint64_t names_begin_ = 0;
   std::uint64_t step_bytes_ = 1;

@@ -41,6 +41,21 @@ TEST(CoreLines, AnInstructionHasAllTheCallsItWasInlinedInto) {
   EXPECT_EQ(frames[3].line, 38u);
 }
 
+// Where the linker put several functions into one table, callers are numbered within each of them.
+TEST(CoreLines, ALinkedKernelHasThemToo) {
+  const CoreLines lines(
+      samples::read_bytes(TIDEMARK_SOURCE_DIR "/tests/cuda_gdb/hang_kernel.core"));
+  std::vector<std::string> texts;
+  for (const StackFrame& frame : lines.frames_at(0x7fbea96ddc40))
+    texts.push_back(frame.function + " " + frame_place(frame));
+  EXPECT_EQ(
+      texts,
+      (std::vector<std::string>{
+          "__nanosleep sm_70_rt.hpp:169", "tidemark::CtaUnitBlock::wait_ns cuda_block.cuh:93",
+          "tidemark::CopyOrHang::run hang_programs.h:21", "tidemark::run_kernel kernel_list.h:32",
+          "tidemark::KernelList::run kernel_list.h:76", " kernel_call.h:21"}));
+}
+
 TEST(CoreLines, OutsideOfTheCodeNothingIsKnown) {
   const CoreLines lines(core_bytes());
   for (const std::uint64_t pc : {std::uint64_t{0}, kCodeBegin - 1, kCodeEnd, ~std::uint64_t{0}})

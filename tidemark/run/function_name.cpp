@@ -40,13 +40,16 @@ std::string plain_function_name(std::string_view name) {
       continue;
     }
     if (letter == '<' || letter == '(' || letter == '[' || letter == '{') {
+      if (letter == '(' && depth == 0 && plain == "decltype") plain.clear();  // a result
       had_arguments = had_arguments || (letter == '(' && depth == 0 && !plain.empty());
       if (letter == '{' && depth == 0) plain += "{lambda}";
       ++depth;
     } else if (letter == '>' || letter == ')' || letter == ']' || letter == '}') {
       if (depth > 0 && !(letter == '>' && at > 0 && text[at - 1] == '-')) --depth;
     } else if (depth == 0) {
-      if (letter == ' ' && had_arguments) break;
+      const bool arguments_follow = text.substr(at + 1).starts_with('(') &&
+                                    !text.substr(at + 1).starts_with("(anonymous namespace)");
+      if (letter == ' ' && plain != "decltype" && (had_arguments || arguments_follow)) break;
       if (letter == ' ')
         plain.clear();
       else

@@ -12,6 +12,7 @@ TEST(FunctionName, IsTheNameAlone) {
   EXPECT_EQ(plain_function_name("units"), "units");
   EXPECT_EQ(plain_function_name("tidemark::run_units<tidemark::A><<<(1,1,1),(256,1,1)>>>"),
             "tidemark::run_units");
+  EXPECT_EQ(plain_function_name("a::run<a::B> ()"), "a::run");
   EXPECT_EQ(plain_function_name("void a::run_call<a::List<a::B, a::C>, a::Block<256u> >(a::Block<"
                                 "256u>&, a::Call const&) [clone void a::units<a::D>(void*)]"),
             "a::run_call");
@@ -22,6 +23,8 @@ TEST(FunctionName, IsTheNameAlone) {
             "__nanosleep");
   EXPECT_EQ(plain_function_name("void (anonymous namespace)::f<c10::Half>(int)"),
             "(anonymous namespace)::f");
+  EXPECT_EQ(plain_function_name("decltype ((declval<a::B>())(0)) a::with_type<a::B>(int, a::B&&)"),
+            "a::with_type");
   EXPECT_EQ(plain_function_name("_ZZN8tidemark3runEvENKUlRT_E_clIiEEDaS1_"),
             "tidemark::run::{lambda}::operator");
 }

@@ -10,26 +10,27 @@
 namespace tidemark {
 namespace {
 
-// Rooms whose code runs below a user's kernel.
-constexpr std::string_view kBelowKernels[] = {"/tidemark/base/",      "/tidemark/schema/",
-                                              "/tidemark/transport/", "/tidemark/record/",
-                                              "/tidemark/runtime/",   "/tidemark/device/"};
-// Of the compiler's own headers.
-constexpr std::string_view kOfCompiler[] = {"/include/crt/", "/include/cccl/"};
-constexpr std::string_view kOfCompilerEnds[] = {"_intrinsics.hpp", "_functions.hpp", "_rt.hpp"};
+// The runtime's rooms, below a user's kernel; and what is below all code: the leaf of a GPU and the
+// compiler's own headers.
+constexpr std::string_view kOfRuntime[] = {"/tidemark/schema/", "/tidemark/transport/",
+                                           "/tidemark/record/", "/tidemark/runtime/"};
+constexpr std::string_view kBelowAll[] = {"/tidemark/base/", "/tidemark/device/", "/include/crt/",
+                                          "/include/cccl/"};
+constexpr std::string_view kBelowAllEnds[] = {"_intrinsics.hpp", "_functions.hpp", "_rt.hpp"};
 
 std::string_view last_part(std::string_view path) {
   const std::size_t slash = path.find_last_of('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-bool is_below_kernels(const StackFrame& frame) {
+// 0: the user's own.
+int depth_of(const StackFrame& frame) {
   const auto has = [&](std::string_view part) {
     return frame.file.find(part) != std::string::npos;
   };
   const auto ends = [&](std::string_view part) { return frame.file.ends_with(part); };
-  return std::ranges::any_of(kBelowKernels, has) || std::ranges::any_of(kOfCompiler, has) ||
-         std::ranges::any_of(kOfCompilerEnds, ends);
+  if (std::ranges::any_of(kBelowAll, has) || std::ranges::any_of(kBelowAllEnds, ends)) return 2;
+  return std::ranges::any_of(kOfRuntime, has) ? 1 : 0;
 }
 
 std::string quoted(const std::string& word) {
@@ -54,13 +55,11 @@ std::string frame_place(const StackFrame& frame) {
 }
 
 const StackFrame* telling_frame(const UnitStack& stack) {
-  const StackFrame* innermost = nullptr;
-  for (const StackFrame& frame : stack.frames) {
-    if (frame.file.empty()) continue;
-    if (!is_below_kernels(frame)) return &frame;
-    if (innermost == nullptr) innermost = &frame;
-  }
-  return innermost;
+  const StackFrame* telling = nullptr;
+  for (const StackFrame& frame : stack.frames)
+    if (!frame.file.empty() && (telling == nullptr || depth_of(frame) < depth_of(*telling)))
+      telling = &frame;
+  return telling;
 }
 
 std::string stack_text(const UnitStack& stack) {

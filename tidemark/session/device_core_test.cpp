@@ -102,6 +102,33 @@ TEST_F(DeviceCoreTest, AHungKernelHasItsWholeStack) {
   expect_nothing_left();
 }
 
+TEST_F(DeviceCoreTest, ALinkedKernelHasItsLineWhereTheDebuggerHasNone) {
+  prints("hang_kernel.txt");
+  fill(samples::read_bytes(std::string(kTranscripts) + "hang_kernel.core"));
+  run_in(state_.units.core(64));
+  ASSERT_TRUE(keep_and_read());
+  ASSERT_EQ(state_.stacks.size(), 1u);
+  EXPECT_EQ(state_.stacks[0].unit, state_.units.core(64));
+  EXPECT_EQ(state_.stacks[0].threads, 256u);
+  EXPECT_EQ(state_.stacks[0].frames.back().function, "tidemark::run_call");
+  EXPECT_NE(hang_sentence(state_).find(", at hang_programs.h:21;"), std::string::npos)
+      << hang_sentence(state_);
+}
+
+TEST_F(DeviceCoreTest, TheOrchestrationHasItsCallers) {
+  prints("hang_orchestration.txt");
+  fill({'x'});
+  run_in(0);
+  state_.hang = HangClass::kOrchestratorStalled;
+  state_.orchestration_done = false;
+  ASSERT_TRUE(keep_and_read());
+  ASSERT_EQ(state_.stacks.size(), 1u);
+  EXPECT_EQ(stack_text(state_.stacks[0]),
+            "tidemark::HangOrchestration::orchestrate (hang_programs.h:104) in "
+            "tidemark::cuda_units_detail::run_orchestrator (cuda_units.cuh:53) in "
+            "tidemark::run_cuda_units (cuda_units.cuh:141)");
+}
+
 TEST_F(DeviceCoreTest, WithoutLinesInTheDumpTheDebuggersFramesAreTaken) {
   prints("probe_hang.txt");
   fill({'x'});

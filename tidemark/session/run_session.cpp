@@ -136,7 +136,7 @@ Expected<RunResult> run_session(const RunRequest& asked) {
     wait_until_rescued(run.port(), kRescueMs);
   run.collect(!ending.is_well(), still_runs ? Producers::kMayRun : Producers::kGone);
   if (const std::string fault = run.fault_text();
-      !fault.empty() && report.error && report.error->message != fault)
+      !fault.empty() && report.error && report.error->message.find(fault) == std::string::npos)
     report.error->message += fmt::format("; the device says: {}", fault);
   if (core) add_core(run, *core, core_cause(ending));
   keep_evidence(request, run, memory, !ending.exit);

@@ -43,7 +43,7 @@ class Scheduler {
       if (latch_.set()) break;
       ++loop_;
       if (kSleeps<Env> || loop_ % kLoopsPerLine == 0) line_.loops(loop_);
-      for (std::uint32_t i = 0; must_stall() && !stopped(); ++i) Env::pause(i);
+      for (std::uint32_t i = 0; must_stall() && !(kSleeps<Env> && stopped()); ++i) Env::pause(i);
       const bool worked = !leaves_all_to_first() && work();
       const bool looks_around = ++looks % kLooksPerStop == 0 || round >= kRoundsAwake<Env>;
       if (!worked || looks_around) {
