@@ -326,10 +326,12 @@ class Recorder : public LaneWriter<Env> {
   // nothing but records is faster with a Pen.
   TM_DEVICE TM_INLINE bool write(const R& record) {
     unsigned char* cursor = this->cursor_;
-    if (cursor == nullptr) return false;
+    // Where a branch is slow there is one: of a disabled recorder the end is null, too.
+    if constexpr (!kEnvLooksLate<Env>)
+      if (cursor == nullptr) return false;
     std::uint64_t stamp_high = this->stamp_high_;
     if (cursor == this->end_) [[unlikely]] {
-      if (!this->turn_page()) return false;
+      if (cursor == nullptr || !this->turn_page()) return false;
       cursor = this->cursor_;
       stamp_high = this->stamp_high_;
     }
