@@ -41,6 +41,8 @@ int failed(const std::string& what) {
 int main(int argc, char** argv) {
   pipeline::Options options;
   if (!pipeline::read_options(argc, argv, options)) return 2;
+  if (options.lines && !tidemark::CudaRecording::arm_core_dumps())  // [tm]
+    return failed("no core dumps");
   auto recording = tidemark::CudaRecording::start(pipeline::recording_options(options));  // [tm]
   if (!recording) return failed(recording.error().message);
   const std::vector<float> input = pipeline::make_input(options);

@@ -21,13 +21,15 @@ struct Options {
   std::uint32_t hang_stage = 0;
   std::uint64_t hang_round = 0;
   std::uint32_t limit_ms = 3000;  // 0: wait for ever
+  bool lines = false;             // on a GPU: name source lines, from a core dump
 };
 
 inline void print_usage(const char* program) {
   std::printf(
       "usage: %s [DIRECTORY] [--ctas N] [--rounds N] [--hang CTA,STAGE,ROUND] [--limit MS]\n"
       "  --hang   this stage (load, compute or store) does not come back from this round\n"
-      "  --limit  how long finish() waits while nothing is heard of any stage; 0: for ever\n",
+      "  --limit  how long finish() waits while nothing is heard of any stage; 0: for ever\n"
+      "  --lines  on a GPU: name source lines, from a core dump\n",
       program);
 }
 
@@ -51,6 +53,10 @@ inline bool read_options(int argc, char** argv, Options& options) {
     const std::string flag = argv[i];
     if (flag.rfind("--", 0) != 0) {
       options.directory = flag;
+      continue;
+    }
+    if (flag == "--lines") {
+      options.lines = true;
       continue;
     }
     const char* value = i + 1 < argc ? argv[++i] : "";

@@ -11,9 +11,11 @@ namespace tidemark {
 __global__ void write_frames_and_events(const __grid_constant__ RegionView region,
                                         const unsigned char* bytes, std::uint64_t size) {
   FrameWriter<CudaEnv> frames(&region, 0);
+  frames.waits_for("bytes");
   frames.write_frame(bytes, size);
   frames.close();
   EventRecorder<CudaEnv> events(&region, 1);
+  events.at("begin", 1);
   events.mark("kernel.begin", 1);
   events.counter("depth", 2);
   events.close();

@@ -198,7 +198,7 @@ void add(std::string& text, const char* label, const std::string& line) {
   if (!line.empty()) text += fmt::format("{:<10} {}\n", label, line);
 }
 
-std::string producers_summary(const HangReport& report) {
+std::string producers_summary(const HangReport& report, const std::string& directory) {
   const HangState& state = report.state;
   std::string text =
       fmt::format("{}{}{}{}, after {}\n", state.code == 0 ? "" : fmt::format("{} ", state.code),
@@ -211,6 +211,7 @@ std::string producers_summary(const HangReport& report) {
   if (stopped.size() > kProducersShown)
     add(text, "", fmt::format("{} more (--json has all)", stopped.size() - kProducersShown));
   add(text, "others", other_producers_text(state));
+  add(text, "core dump", core_line(state, directory));
   return text;
 }
 
@@ -247,7 +248,7 @@ HangReport make_hang_report(const HangState& state, RunCapture* run) {
 
 std::string hang_summary(const HangReport& report, const std::string& directory) {
   const HangState& state = report.state;
-  if (state.is_recording()) return producers_summary(report);
+  if (state.is_recording()) return producers_summary(report, directory);
   std::string text = fmt::format("{} {}{}{}, after {}\n", state.code, state.name,
                                  report.hang_class.empty() ? "" : ": ", report.hang_class,
                                  seconds(ns_since_launch(state, state.detected_ticks)));

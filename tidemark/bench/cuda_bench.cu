@@ -33,16 +33,20 @@ __device__ TM_INLINE BenchSpan<kBytes> make_record(std::uint64_t number) {
 }
 
 // A block writes a lane together: a warp, or one thread.
-template <class Block, std::uint32_t kBytes, bool kEach = false, bool kStamped = false>
+template <class Block, std::uint32_t kBytes, CudaBenchBy kBy = CudaBenchBy::kWriteMany,
+          bool kStamped = false>
 __global__ void produce(const __grid_constant__ RegionView region, std::uint64_t records,
                         LaneTimes* times) {
   const Block block;
   LaneTimes time{};
   Recorder<BenchSpan<kBytes>, CudaEnv> recorder(&region, blockIdx.x, block);
   time.begin_ticks = CudaEnv::now_ticks();
-  {
+  if constexpr (kBy == CudaBenchBy::kRecorder) {
+    for (std::uint64_t number = 0; number < records; ++number)
+      recorder.write(make_record<kBytes, kStamped>(number));
+  } else {
     Pen<BenchSpan<kBytes>, CudaEnv, Block> pen(recorder, block);
-    if constexpr (kEach) {
+    if constexpr (kBy == CudaBenchBy::kPen) {
       for (std::uint64_t number = 0; number < records; ++number)
         pen.write(make_record<kBytes, kStamped>(number));
     } else {
@@ -193,21 +197,28 @@ bool measure_plain_events(CudaLaunch& launch, const CudaBenchArgs& args) {
   return good;
 }
 
+template <std::uint32_t kBytes, CudaBenchBy kBy>
+void launch_thread(const CudaLaunch& launch, const CudaBenchArgs& args, LaneTimes* times) {
+  const RegionView& region = launch.region();
+  if (args.stamped == 0)
+    produce<ThreadBlock, kBytes, kBy>
+        <<<args.lanes, 1, 0, launch.stream()>>>(region, args.records, times);
+  else
+    produce<ThreadBlock, kBytes, kBy, true>
+        <<<args.lanes, 1, 0, launch.stream()>>>(region, args.records, times);
+}
+
 template <std::uint32_t kBytes>
 void launch_producer(const CudaLaunch& launch, const CudaBenchArgs& args, LaneTimes* times) {
-  const RegionView& region = launch.region();
-  cudaStream_t stream = launch.stream();
-  const std::uint32_t lanes = args.lanes;
   if (args.one_thread == 0)
-    produce<WarpBlock, kBytes><<<lanes, 32, 0, stream>>>(region, args.records, times);
-  else if (args.each == 0 && args.stamped == 0)
-    produce<ThreadBlock, kBytes><<<lanes, 1, 0, stream>>>(region, args.records, times);
-  else if (args.each == 0)
-    produce<ThreadBlock, kBytes, false, true><<<lanes, 1, 0, stream>>>(region, args.records, times);
-  else if (args.stamped == 0)
-    produce<ThreadBlock, kBytes, true><<<lanes, 1, 0, stream>>>(region, args.records, times);
+    produce<WarpBlock, kBytes>
+        <<<args.lanes, 32, 0, launch.stream()>>>(launch.region(), args.records, times);
+  else if (args.by == CudaBenchBy::kWriteMany)
+    launch_thread<kBytes, CudaBenchBy::kWriteMany>(launch, args, times);
+  else if (args.by == CudaBenchBy::kPen)
+    launch_thread<kBytes, CudaBenchBy::kPen>(launch, args, times);
   else
-    produce<ThreadBlock, kBytes, true, true><<<lanes, 1, 0, stream>>>(region, args.records, times);
+    launch_thread<kBytes, CudaBenchBy::kRecorder>(launch, args, times);
 }
 
 bool run_bench(CudaLaunch& launch) {

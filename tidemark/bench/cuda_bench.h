@@ -8,11 +8,17 @@ namespace tidemark::bench {
 
 inline constexpr const char* kCudaBenchProgram = "bench_producer";
 
+enum class CudaBenchBy : std::uint32_t {
+  kWriteMany,
+  kPen,       // record by record
+  kRecorder,  // the same without a pen
+};
+
 struct CudaBenchArgs {
   std::uint32_t lanes;
   std::uint32_t record_bytes;
   std::uint32_t one_thread;  // a lane is written by one thread, not by a warp
-  std::uint32_t each;        // one thread: by write, record by record, not by write_many
+  CudaBenchBy by;            // how one thread writes
   std::uint32_t stamped;     // one thread: two readings of the clock per record
   std::uint32_t reserved = 0;
   std::uint64_t records;       // per lane

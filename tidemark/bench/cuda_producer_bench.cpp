@@ -76,19 +76,20 @@ struct CudaSummary {
   double plain_kernel_ns = 0, plain_ns = 0;  // of an event; the second with reading it
   OneLane by_write_many;
   OneLane by_write;
+  OneLane by_recorder;  // by write, too, but without a pen
   double ratio_link = 0;
   EndToEnd typical;
   std::string limited_by;
 };
 
 // A lane alone, one thread: what a record costs it.
-Expected<double> one_lane_ns(BenchOptions options, bool each, bool stamped, Device& device,
+Expected<double> one_lane_ns(BenchOptions options, CudaBenchBy by, bool stamped, Device& device,
                              MemorySink* memory, CudaSummary& summary) {
   options.lanes = 1;
   const CudaBenchArgs args{.lanes = 1,
                            .record_bytes = options.record_bytes,
                            .one_thread = 1,
-                           .each = each ? 1u : 0u,
+                           .by = by,
                            .stamped = stamped ? 1u : 0u,
                            .records = kOneLaneRecords,
                            .link_bytes = 0,
@@ -106,7 +107,7 @@ Expected<CudaSummary> measure(const BenchOptions& options, const Platform& platf
   CudaBenchArgs args{.lanes = options.lanes,
                      .record_bytes = options.record_bytes,
                      .one_thread = options.one_thread ? 1u : 0u,
-                     .each = options.one_thread ? 1u : 0u,
+                     .by = options.one_thread ? CudaBenchBy::kPen : CudaBenchBy::kWriteMany,
                      .stamped = 0,
                      .records = options.records,
                      .link_bytes = kLinkBytes,
@@ -128,10 +129,14 @@ Expected<CudaSummary> measure(const BenchOptions& options, const Platform& platf
     summary.verified += round.verified;
     summary.wrong += round.wrong;
   }
-  for (const bool each : {false, true})
+  const std::pair<CudaBenchBy, OneLane*> ways[] = {
+      {CudaBenchBy::kWriteMany, &summary.by_write_many},
+      {CudaBenchBy::kPen, &summary.by_write},
+      {CudaBenchBy::kRecorder, &summary.by_recorder}};
+  for (const auto& [by, lane_of_way] : ways)
     for (const bool stamped : {false, true}) {
-      TM_TRY(auto ns, one_lane_ns(options, each, stamped, device, memory.get(), summary));
-      OneLane& lane = each ? summary.by_write : summary.by_write_many;
+      TM_TRY(auto ns, one_lane_ns(options, by, stamped, device, memory.get(), summary));
+      OneLane& lane = *lane_of_way;
       (stamped ? lane.stamped_ns : lane.plain_ns) = ns;
     }
   summary.rates = {median(rounds, &CudaRound::kernel_ns) / static_cast<double>(args.records),
@@ -174,6 +179,8 @@ void print_result(const BenchOptions& options, const CudaSummary& summary, const
       lane("ns_per_record_two_timestamps", summary.by_write_many.stamped_ns);
       lane("ns_per_write", summary.by_write.plain_ns);
       lane("ns_per_write_two_timestamps", summary.by_write.stamped_ns);
+      lane("ns_per_recorder_write", summary.by_recorder.plain_ns);
+      lane("ns_per_recorder_write_two_timestamps", summary.by_recorder.stamped_ns);
     });
     v.object("reference", [&](BenchFields& reference) {
       reference("what", "16-byte events in a global array with an atomic index");
@@ -201,10 +208,9 @@ void print_table(const BenchOptions& options, const CudaSummary& summary, const 
             summary.mapped_gb, summary.copy_gb);
   out.print(
       "  one lane     one thread: {:.1f} ns per record ({:.1f} ns with two timestamps) by "
-      "write_many, "
-      "{:.1f} ns ({:.1f} ns) by write\n",
+      "write_many, {:.1f} ns ({:.1f} ns) by a pen's write, {:.1f} ns ({:.1f} ns) by a recorder's\n",
       summary.by_write_many.plain_ns, summary.by_write_many.stamped_ns, summary.by_write.plain_ns,
-      summary.by_write.stamped_ns);
+      summary.by_write.stamped_ns, summary.by_recorder.plain_ns, summary.by_recorder.stamped_ns);
   out.print(
       "  without it   {:.2f} ns per 16-byte event in a global array with an atomic index, {:.2f} "
       "ns "

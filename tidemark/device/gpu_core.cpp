@@ -34,7 +34,7 @@ void set_environment(const char* name, const std::string& value) {
 
 }  // namespace
 
-std::unique_ptr<GpuCore> GpuCore::arm() {
+std::unique_ptr<GpuCore> GpuCore::arm(In process) {
   for (const char* name : kAskedByUser)
     if (std::getenv(name) != nullptr) return nullptr;
   std::unique_ptr<GpuCore> core(new GpuCore);
@@ -44,9 +44,11 @@ std::unique_ptr<GpuCore> GpuCore::arm() {
   if (!core->target_.valid() || !core->watch_.valid() || !core->make_pipe_folder()) return nullptr;
   set_environment("CUDA_COREDUMP_FILE", core->target_path());
   set_environment("CUDA_COREDUMP_PIPE", core->folder_ + "/pipe");
-  set_environment("CUDA_COREDUMP_GENERATION_FLAGS", kFlags);
+  const bool users = process == In::kUsersProcess;
+  set_environment("CUDA_COREDUMP_GENERATION_FLAGS",
+                  users ? std::string(kFlags) + ",skip_abort" : kFlags);
   set_environment("CUDA_ENABLE_USER_TRIGGERED_COREDUMP", "1");
-  set_environment("CUDA_ENABLE_COREDUMP_ON_EXCEPTION", "1");
+  if (!users) set_environment("CUDA_ENABLE_COREDUMP_ON_EXCEPTION", "1");
   return core;
 }
 

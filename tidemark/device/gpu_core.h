@@ -5,8 +5,9 @@
 //
 //   arm ─▶ context ─▶ take_pipe ─▶ aim(file) ─▶ kernel … ─▶ ask ─▶ is_written
 //
-// It is a light one: registers and code, no memory. Behind a dump the driver ends the process by
-// abort(): this is for a device process, never for a process that is a user's own.
+// It is a light one: registers and code, no memory. Behind a dump the driver ends a device process
+// by abort(). In a process that is a user's own it ends the kernel alone, and dumps only when
+// asked.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +20,10 @@ namespace tidemark {
 
 class GpuCore {
  public:
+  enum class In { kDeviceProcess, kUsersProcess };
   // Before the first CUDA call of the process. Null: the user has asked the driver for dumps in a
   // way of his own, or the system refused; then nothing was changed.
-  static std::unique_ptr<GpuCore> arm();
+  static std::unique_ptr<GpuCore> arm(In process = In::kDeviceProcess);
   ~GpuCore();
   GpuCore(const GpuCore&) = delete;
   GpuCore& operator=(const GpuCore&) = delete;

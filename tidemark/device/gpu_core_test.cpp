@@ -115,6 +115,16 @@ TEST_F(GpuCoreTest, AnEmptyFileIsNoDump) {
   EXPECT_FALSE(core->is_written());
 }
 
+TEST_F(GpuCoreTest, InAUsersProcessTheDriverDumpsOnlyWhenAskedAndEndsNothingBesides) {
+  const auto core = GpuCore::arm(GpuCore::In::kUsersProcess);
+  ASSERT_NE(core, nullptr);
+  EXPECT_EQ(samples::environment("CUDA_ENABLE_USER_TRIGGERED_COREDUMP", "unset"), "1");
+  EXPECT_EQ(samples::environment("CUDA_ENABLE_COREDUMP_ON_EXCEPTION", "unset"), "unset");
+  const std::string flags = samples::environment("CUDA_COREDUMP_GENERATION_FLAGS", "");
+  EXPECT_NE(flags.find("skip_abort"), std::string::npos) << flags;
+  EXPECT_NE(flags.find("skip_global_memory"), std::string::npos) << flags;
+}
+
 TEST_F(GpuCoreTest, WhatTheUserAskedTheDriverForIsLeftAlone) {
   for (const char* name : kNames) {
     ::setenv(name, "0", 1);

@@ -19,12 +19,6 @@ concept TraceRecord = std::is_trivially_copyable_v<R> && R::kBytes % kQuantumByt
   record.pack(words);
 };
 
-// The high word of a quantum, under a stamp.
-TM_DEVICE TM_INLINE std::uint64_t stamped(std::uint64_t high, std::uint64_t stamp_high) {
-  constexpr std::uint64_t kBelowStamp = (std::uint64_t{1} << 48) - 1;
-  return (high & kBelowStamp) | stamp_high;
-}
-
 // Stores one of a record's quanta.
 template <class R>
 TM_DEVICE TM_INLINE void store_quantum(unsigned char* at, const R& record, std::uint32_t part,
@@ -36,7 +30,7 @@ TM_DEVICE TM_INLINE void store_quantum(unsigned char* at, const R& record, std::
     low = part == q ? words[2 * q] : low;
     high = part == q ? words[2 * q + 1] : high;
   }
-  reinterpret_cast<SharedQuantum*>(at)[part].store(low, stamped(high, stamp_high));
+  reinterpret_cast<SharedQuantum*>(at)[part].store_stamped(low, high, stamp_high);
 }
 
 // Stores a record quantum by quantum, each under the page's stamp.
@@ -47,7 +41,7 @@ TM_DEVICE TM_INLINE void store_record(unsigned char* at, const R& record,
   record.pack(words);
   auto* quanta = reinterpret_cast<SharedQuantum*>(at);
   for (std::uint32_t q = 0; q < R::kBytes / kQuantumBytes; ++q)
-    quanta[q].store(words[2 * q], stamped(words[2 * q + 1], stamp_high));
+    quanta[q].store_stamped(words[2 * q], words[2 * q + 1], stamp_high);
 }
 
 // The threads that write one lane together, or run one kernel (runtime/kernel_block.h). thread() is
@@ -80,21 +74,36 @@ static_assert(Block<SoloBlock>);
 template <TraceRecord R, DeviceEnv Env>
 class Recorder;
 
+template <class Env>
+inline constexpr bool kEnvLooksLate = [] {
+  if constexpr (requires { Env::kLooksLate; }) {
+    return Env::kLooksLate;
+  } else {
+    return false;
+  }
+}();
+
 // A recorder's hot state by value, so that a loop keeps it in registers: where the next record
 // goes, how many still fit into the page, and the stamp. While a pen is out, the recorder is
 // written only through it; the pen's end gives the state back. Every thread of a block holds its
 // own recorder and pen; thread 0's recorder has the lane, and all call the same functions with the
 // same counts.
+//
+// Where a branch is slow, a pen of one thread stores first and looks afterwards whether that was
+// the last place of the page: the answer is there by then. Without a page the next place is the
+// recorder's spare one; what is stored there is stored again, where it belongs, or refused.
 template <TraceRecord R, DeviceEnv Env, Block B = SoloBlock>
 class Pen {
  public:
   TM_DEVICE explicit Pen(Recorder<R, Env>& recorder, B block = {})
       : recorder_(&recorder), block_(block) {
     take();
+    rest();
   }
   TM_DEVICE ~Pen() {
     block_.sync();  // every store is issued
     if (block_.thread() != 0) return;
+    rouse();
     recorder_->cursor_ = cursor_;
     recorder_->watch_age();
   }
@@ -103,13 +112,27 @@ class Pen {
 
   // One thread only. True if the record was accepted: it will be found, whatever happens next.
   TM_DEVICE TM_INLINE bool write(const R& record) {
-    if (room_ == 0) [[unlikely]] {
-      if (!turn_page()) return false;
+    if constexpr (kLooksLate) {
+      unsigned char* const next = cursor_ + R::kBytes;
+      const bool was_last = low_of(next) == end_low_;
+      store_record(cursor_, record, stamp_high_);
+      cursor_ = next;
+      if (!was_last) [[likely]]
+        return true;
+      const Place place = come_to_end(recorder_, next);
+      cursor_ = place.cursor;
+      stamp_high_ = place.stamp_high;
+      end_low_ = place.end_low;
+      return place.accepted != 0;
+    } else {
+      if (room_ == 0) [[unlikely]] {
+        if (!turn_page()) return false;
+      }
+      --room_;
+      store_record(cursor_, record, stamp_high_);
+      cursor_ += R::kBytes;
+      return true;
     }
-    --room_;
-    store_record(cursor_, record, stamp_high_);
-    cursor_ += R::kBytes;
-    return true;
   }
 
   // As the recorder's. One thread of a block only.
@@ -123,8 +146,9 @@ class Pen {
   // make(i) gives record i. Returns how many were accepted.
   template <class Make>
   TM_DEVICE std::uint64_t write_many(std::uint64_t count, const Make& make) {
-    if (cursor_ == nullptr) return 0;
+    rouse();
     std::uint64_t accepted = 0;
+    if (cursor_ == nullptr) count = 0;
     for (std::uint64_t done = 0; done < count;) {
       if (room_ == 0 && !turn_page()) {
         ++done;
@@ -138,10 +162,66 @@ class Pen {
       done += batch;
       accepted += batch;
     }
+    rest();
     return accepted;
   }
 
  private:
+  static constexpr bool kLooksLate = B::kThreads == 1 && kEnvLooksLate<Env>;
+
+  // Of a page the lower half of an address tells every place from every other one.
+  TM_DEVICE TM_INLINE static std::uint32_t low_of(const unsigned char* at) {
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(at));
+  }
+
+  // Where the next record goes.
+  struct Place {
+    unsigned char* cursor;
+    std::uint64_t stamp_high;
+    std::uint32_t end_low, accepted;
+  };
+  // A record was stored in front of `next`, and no other one finds room behind it. By value: what a
+  // pen lends to a function that is called is no longer in registers.
+  TM_DEVICE TM_NOINLINE static Place come_to_end(Recorder<R, Env>* recorder, unsigned char* next) {
+    unsigned char* const spare = recorder->spare_.bytes;
+    Place place{spare, recorder->stamp_high_, low_of(spare) + R::kBytes, 1};
+    if (next != spare + R::kBytes) {
+      recorder->cursor_ = next;
+      return place;
+    }
+    place.accepted = 0;
+    if (recorder->cursor_ == nullptr || !recorder->turn_page()) return place;
+    recorder->leave_age();
+    const auto* from = reinterpret_cast<const SharedQuantum*>(spare);
+    auto* to = reinterpret_cast<SharedQuantum*>(recorder->cursor_);
+    for (std::uint32_t q = 0; q < R::kBytes / kQuantumBytes; ++q) {
+      std::uint64_t low = 0, high = 0;
+      from[q].load_own(low, high);
+      to[q].store_stamped(low, high, recorder->stamp_high_);
+    }
+    recorder->cursor_ += R::kBytes;
+    place.accepted = 1;
+    if (recorder->cursor_ != recorder->end_)
+      place = {recorder->cursor_, recorder->stamp_high_, low_of(recorder->end_), 1};
+    return place;
+  }
+  // Between the calls of a pen that looks late: without a page the spare place is the next one.
+  TM_DEVICE TM_INLINE void rest() {
+    if constexpr (kLooksLate) {
+      end_low_ = low_of(recorder_->end_);
+      if (room_ != 0) return;
+      recorder_->cursor_ = cursor_;
+      cursor_ = recorder_->spare_.bytes;
+      end_low_ = low_of(cursor_) + R::kBytes;
+    }
+  }
+  TM_DEVICE TM_INLINE void rouse() {
+    if constexpr (kLooksLate) {
+      if (cursor_ == recorder_->spare_.bytes) cursor_ = recorder_->cursor_;
+      room_ = static_cast<std::uint32_t>(recorder_->end_ - cursor_) / R::kBytes;
+    }
+  }
+
   // Where a block has a multiple of the quanta of a record, neighbouring threads store neighbouring
   // quanta: the stores of a warp fill whole cache lines, which is what the link wants.
   template <class Make>
@@ -160,8 +240,8 @@ class Pen {
         auto* quanta = reinterpret_cast<SharedQuantum*>(cursor + std::uint64_t{i} * R::kBytes);
         TM_UNROLL
         for (std::uint32_t q = 0; q < kBurst * kQuanta; ++q)
-          quanta[q].store(words[q / kQuanta][q % kQuanta * 2],
-                          stamped(words[q / kQuanta][q % kQuanta * 2 + 1], stamp_high));
+          quanta[q].store_stamped(words[q / kQuanta][q % kQuanta * 2],
+                                  words[q / kQuanta][q % kQuanta * 2 + 1], stamp_high);
       }
       for (; i < batch; ++i)
         store_record(cursor + std::uint64_t{i} * R::kBytes, make(done + i), stamp_high);
@@ -215,7 +295,8 @@ class Pen {
   }
 
   unsigned char* cursor_;  // null: disabled
-  std::uint32_t room_;     // records that still fit into the page
+  std::uint32_t room_;     // records that still fit into the page; while write_many runs
+  std::uint32_t end_low_;  // of a pen that looks late: lower half of where its places end
   std::uint64_t stamp_high_;
   Recorder<R, Env>* recorder_;
   [[no_unique_address]] B block_;
@@ -244,12 +325,18 @@ class Recorder : public LaneWriter<Env> {
   // True if the record was accepted: it will be found, whatever happens next. A loop that writes
   // nothing but records is faster with a Pen.
   TM_DEVICE TM_INLINE bool write(const R& record) {
-    if (this->cursor_ == nullptr) return false;
-    if (this->cursor_ == this->end_) [[unlikely]] {
-      if (!this->turn_page()) return false;
+    unsigned char* cursor = this->cursor_;
+    // Where a branch is slow there is one: of a disabled recorder the end is null, too.
+    if constexpr (!kEnvLooksLate<Env>)
+      if (cursor == nullptr) return false;
+    std::uint64_t stamp_high = this->stamp_high_;
+    if (cursor == this->end_) [[unlikely]] {
+      if (cursor == nullptr || !this->turn_page()) return false;
+      cursor = this->cursor_;
+      stamp_high = this->stamp_high_;
     }
-    store_record(this->cursor_, record, this->stamp_high_);
-    this->cursor_ += R::kBytes;
+    store_record(cursor, record, stamp_high);
+    this->cursor_ = cursor + R::kBytes;
     return this->accept();
   }
 
@@ -262,6 +349,12 @@ class Recorder : public LaneWriter<Env> {
  private:
   template <TraceRecord, DeviceEnv, Block>
   friend class Pen;
+
+  struct SparePlace {
+    alignas(kQuantumBytes) unsigned char bytes[R::kBytes];
+  };
+  struct NoPlace {};
+  [[no_unique_address]] std::conditional_t<kEnvLooksLate<Env>, SparePlace, NoPlace> spare_;
 };
 
 }  // namespace tidemark

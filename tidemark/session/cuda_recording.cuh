@@ -27,12 +27,23 @@
 #include "tidemark/device/cuda/cuda_calibrate.cuh"
 #include "tidemark/device/cuda/cuda_clock.cuh"
 #include "tidemark/device/cuda/cuda_env.cuh"
+#include "tidemark/session/own_core.h"
 #include "tidemark/session/recording.h"
 
 namespace tidemark {
 
 class CudaRecording {
  public:
+  // In front of the first CUDA call of the process, and of its threads: finish(limits) then asks
+  // the driver for a light core dump of a kernel that hangs, keeps it as device.core and, where
+  // there is cuda-gdb, names the source line of each producer that stopped. The kernel is over
+  // behind that, and every CUDA call fails. False: dumps are asked for in another way already
+  // (CUDA_COREDUMP_FILE and so on), or the system refused.
+  static bool arm_core_dumps() {
+    core_ = GpuCore::arm(GpuCore::In::kUsersProcess);
+    return core_ != nullptr;
+  }
+
   // On the current device. `options.lanes` says what the kernels write, each with its own policy.
   static Expected<std::unique_ptr<CudaRecording>> start(RecordingOptions options) {
     int device = 0;
@@ -93,6 +104,7 @@ class CudaRecording {
     if (!state) return finish();
     opened_ = false;
     hung_ = true;
+    if (core_ != nullptr) state = with_own_core(*core_, recording_->directory(), *state);
     return recording_->finish_hung(std::move(state));
   }
 
@@ -135,10 +147,12 @@ class CudaRecording {
         std::bit_cast<std::uint64_t>(ns_per_record));
     for_kernels_ = RegionView(mapped, recording_->region().layout());
     recording_->note_clock(sample);
+    if (core_ != nullptr && !core_->take_pipe()) core_.reset();  // its driver does not listen
     opened_ = true;
     return true;
   }
 
+  static inline std::unique_ptr<GpuCore> core_;
   CudaCheck check_;
   RegionView for_kernels_;
   cudaStream_t stream_ = nullptr;

@@ -64,16 +64,8 @@ std::vector<std::uint32_t> units_to_ask(const HangState& state) {
   return units;
 }
 
-std::vector<std::string> commands_for(const std::string& path, const HangState& state) {
-  std::vector<std::string> commands = {"set pagination off",
-                                       "set width 0",
-                                       "set print frame-arguments none",
-                                       "set confirm off",
-                                       "maint set internal-error quit yes",
-                                       "maint set internal-error corefile no",
-                                       "target cudacore " + path,
-                                       "bt",
-                                       "info cuda threads"};
+std::vector<std::string> questions_about(const HangState& state) {
+  std::vector<std::string> commands;
   for (const std::uint32_t unit : units_to_ask(state)) {
     const UnitPlace place = place_of(state.units, unit);
     const bool is_core = unit > state.units.schedulers;
@@ -209,39 +201,17 @@ class StackMaker {
   std::vector<UnitStack> stacks_;
 };
 
-CoreLines lines_of(const CoreFile& file) {
-  // A copy: a mapping of what another process may cut would be a trap.
-  std::vector<unsigned char> bytes(std::min(file.bytes(), kCoreReadBytes));
-  const ssize_t got = read_at(file.fd(), 0, bytes.data(), bytes.size());
-  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return CoreLines(bytes);
-}
-
 // What a core dump says about the units of a state. An error: why it says nothing.
 Expected<std::vector<UnitStack>> read_core(const CoreFile& file, const std::string& path,
                                            const HangState& state, std::uint32_t limit_ms) {
-  const std::string debugger = find_tool(kDebugger);
-  if (debugger.empty()) return failure(ErrorKind::kDevice, "{} is not on this machine", kDebugger);
-  const ScratchFolder scratch;
-  ToolRun tool{
-      .path = debugger,
-      .args = {"-nx", "-batch"},
-      .environment = {"TMPDIR=" + scratch.path(), "LC_ALL=C", "TERM=dumb", "DEBUGINFOD_URLS="},
-      .limit_ms = limit_ms,
-      .text_bytes = kTextBytes};
-  for (const std::string& command : commands_for(path, state)) {
-    tool.args.emplace_back("-ex");
-    tool.args.push_back(command);
-  }
-  TM_TRY(const auto result, run_tool(tool));
-  const DebuggerText text = parse_debugger_text(result.text);
-  auto stacks = StackMaker(text, lines_of(file), state).make();
+  TM_TRY(const auto answer, ask_debugger(path, questions_about(state), limit_ms));
+  auto stacks = StackMaker(answer.text, read_core_lines(file), state).make();
   if (!stacks.empty()) return stacks;
-  if (result.timed_out)
+  if (answer.timed_out)
     return failure(ErrorKind::kDevice, "{} had not read it after {:.1f} s", kDebugger,
                    limit_ms / 1000.0);
   return failure(ErrorKind::kDevice, "{} says nothing of any unit{}{}", kDebugger,
-                 text.complaint.empty() ? "" : ": ", text.complaint);
+                 answer.text.complaint.empty() ? "" : ": ", answer.text.complaint);
 }
 
 // The injected file, as if the device had written it.
@@ -262,6 +232,55 @@ Expected<CoreFile> injected_core(const std::string& path) {
 
 }  // namespace
 
+Expected<DebuggerAnswer> ask_debugger(const std::string& core_path,
+                                      const std::vector<std::string>& questions,
+                                      std::uint32_t limit_ms) {
+  const std::string debugger = find_tool(kDebugger);
+  if (debugger.empty()) return failure(ErrorKind::kDevice, "{} is not on this machine", kDebugger);
+  const ScratchFolder scratch;
+  ToolRun tool{
+      .path = debugger,
+      .args = {"-nx", "-batch"},
+      .environment = {"TMPDIR=" + scratch.path(), "LC_ALL=C", "TERM=dumb", "DEBUGINFOD_URLS="},
+      .limit_ms = limit_ms,
+      .text_bytes = kTextBytes};
+  std::vector<std::string> commands = {"set pagination off",
+                                       "set width 0",
+                                       "set print frame-arguments none",
+                                       "set confirm off",
+                                       "maint set internal-error quit yes",
+                                       "maint set internal-error corefile no",
+                                       "target cudacore " + core_path,
+                                       "bt",
+                                       "info cuda threads"};
+  commands.insert(commands.end(), questions.begin(), questions.end());
+  for (const std::string& command : commands) {
+    tool.args.emplace_back("-ex");
+    tool.args.push_back(command);
+  }
+  TM_TRY(const auto result, run_tool(tool));
+  return DebuggerAnswer{parse_debugger_text(result.text), result.timed_out};
+}
+
+CoreLines read_core_lines(const CoreFile& file) {
+  // A copy: a mapping of what another process may cut would be a trap.
+  std::vector<unsigned char> bytes(std::min(file.bytes(), kCoreReadBytes));
+  const ssize_t got = read_at(file.fd(), 0, bytes.data(), bytes.size());
+  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return CoreLines(bytes);
+}
+
+std::string keep_core(const CoreFile& file, const std::string& directory, HangState& state,
+                      Expected<void>& kept) {
+  std::string path = directory + "/" + kCoreDumpFile;
+  state.core.bytes = file.bytes();
+  kept = file.keep(path);
+  if (kept) state.core.file = kCoreDumpFile;
+  // The debugger has rules of its own about blanks and quotes.
+  if (!kept || path.find_first_of(" \t'\"\\") != std::string::npos) path = file.path();
+  return path;
+}
+
 bool dumps_core(const RunRequest& request) {
   return request.core_dump && request.launch.runtime &&
          request.platform->device == DeviceKind::kCuda && request.isolation == Isolation::kProcess;
@@ -277,12 +296,8 @@ std::optional<CoreFile> make_core_file(const RunRequest& request) {
 
 Expected<void> keep_and_read_core(const CoreFile& file, const std::string& directory,
                                   HangState& state, std::uint32_t limit_ms) {
-  std::string path = directory + "/" + kCoreDumpFile;
-  state.core.bytes = file.bytes();
-  auto kept = file.keep(path);
-  if (kept) state.core.file = kCoreDumpFile;
-  // The debugger has rules of its own about blanks and quotes.
-  if (!kept || path.find_first_of(" \t'\"\\") != std::string::npos) path = file.path();
+  Expected<void> kept;
+  const std::string path = keep_core(file, directory, state, kept);
   auto stacks = read_core(file, path, state, limit_ms);
   if (stacks)
     state.stacks = std::move(*stacks);

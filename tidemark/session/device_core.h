@@ -8,6 +8,8 @@
 #include <string>
 
 #include "tidemark/device/core_file.h"
+#include "tidemark/run/core_lines.h"
+#include "tidemark/run/debugger_text.h"
 #include "tidemark/run/hang_state.h"
 #include "tidemark/session/active_run.h"
 #include "tidemark/session/run_request.h"
@@ -31,6 +33,20 @@ enum class CoreCause {
 // Of a run that was stopped: what is in the file goes into its directory, and what `cuda-gdb` reads
 // there into the state of the hang and the message of the error.
 void add_core(ActiveRun& run, const CoreFile& file, CoreCause cause);
+
+// What `cuda-gdb` answers to commands about a core dump. An error: there is no such program, or it
+// could not be started.
+struct DebuggerAnswer {
+  DebuggerText text;
+  bool timed_out = false;
+};
+Expected<DebuggerAnswer> ask_debugger(const std::string& core_path,
+                                      const std::vector<std::string>& questions,
+                                      std::uint32_t limit_ms);
+CoreLines read_core_lines(const CoreFile& file);
+// Puts it into a run's directory; the path by which a debugger opens it comes back.
+std::string keep_core(const CoreFile& file, const std::string& directory, HangState& state,
+                      Expected<void>& kept);
 
 // The same of a state alone. An error: the file could not be kept; its lines are in the state.
 Expected<void> keep_and_read_core(const CoreFile& file, const std::string& directory,

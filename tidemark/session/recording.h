@@ -98,6 +98,7 @@ class Recording {
   // The region, for a device of the caller's that is to write into it.
   [[nodiscard]] const MappedMemory& memory() const { return mapping_; }
   [[nodiscard]] const RegionView& region() const { return region_; }
+  [[nodiscard]] const std::string& directory() const { return run_->directory(); }
   // A reading of that device's clock; the first is the epoch of all times.
   void note_clock(const ClockSample& sample);
 

@@ -118,13 +118,39 @@ class SharedQuantum {
  public:
   TM_DEVICE TM_INLINE void store(std::uint64_t low, std::uint64_t high) {
 #if defined(__CUDA_ARCH__)
-    *reinterpret_cast<ulonglong2*>(words_) = make_ulonglong2(low, high);
+    // Volatile: it is issued, also in front of a loop that never ends. It changes nothing that the
+    // compiler has at hand, so that nothing is read again after it.
+    asm volatile("st.v2.u64 [%0], {%1, %2};" ::"l"(words_), "l"(low), "l"(high));
 #else
     before_shared_store();
     // [quantum begun]: whoever sees it also sees that the page was emptied, or reopened
     SharedRef<std::uint64_t>(words_[0]).store(low, kRelease);
     before_shared_store();
     SharedRef<std::uint64_t>(words_[1]).store(high, kRelease);  // [quantum stamped]
+#endif
+  }
+
+  // For whoever stored it.
+  TM_DEVICE TM_INLINE void load_own(std::uint64_t& low, std::uint64_t& high) const {
+#if defined(__CUDA_ARCH__)
+    asm volatile("ld.v2.u64 {%0, %1}, [%2];" : "=l"(low), "=l"(high) : "l"(words_));
+#else
+    low = SharedRef<std::uint64_t>(const_cast<std::uint64_t&>(words_[0])).load(kRelaxed);
+    high = SharedRef<std::uint64_t>(const_cast<std::uint64_t&>(words_[1])).load(kRelaxed);
+#endif
+  }
+
+  // As store, with the stamp in place of the upper 16 bits of `high`.
+  TM_DEVICE TM_INLINE void store_stamped(std::uint64_t low, std::uint64_t high,
+                                         std::uint64_t stamp_high) {
+    constexpr std::uint64_t kBelowStamp = (std::uint64_t{1} << 48) - 1;
+#if defined(__CUDA_ARCH__)
+    // A GPU's registers have 32 bits; three of the four words are as they are.
+    const auto top = static_cast<std::uint32_t>((high & kBelowStamp) >> 32) |
+                     static_cast<std::uint32_t>(stamp_high >> 32);
+    store(low, std::uint64_t{top} << 32 | static_cast<std::uint32_t>(high));
+#else
+    store(low, (high & kBelowStamp) | stamp_high);
 #endif
   }
 
@@ -157,8 +183,8 @@ TM_DEVICE TM_INLINE void pair_store_release(SharedWord<std::uint64_t>& low, std:
                                             SharedWord<std::uint64_t>& high,
                                             std::uint64_t high_value) {  // caller's label
 #if defined(__CUDA_ARCH__)
-  asm volatile("st.relaxed.sys.v2.u64 [%0], {%1, %2};" ::"l"(&low), "l"(low_value), "l"(high_value)
-               : "memory");
+  asm volatile("st.relaxed.sys.v2.u64 [%0], {%1, %2};" ::"l"(&low), "l"(low_value),
+               "l"(high_value));
 #else
   low.store_relaxed(low_value);
   high.store_release(high_value);  // caller's label

@@ -14,6 +14,7 @@ namespace tidemark {
 struct CudaEnv {
   // A look at the host's words is a round trip over the link, about a microsecond each.
   static constexpr std::uint32_t kLookEvery = 16;
+  static constexpr bool kLooksLate = true;
 
   // Nanoseconds, in steps of 32 on an H200.
   __device__ static std::uint64_t now_ticks() {
@@ -41,6 +42,7 @@ struct CudaEnv {
 
 // For units of the runtime, which wait for words of their own device.
 struct CudaUnitEnv : CudaEnv {
+  static constexpr bool kLooksLate = false;  // they have no pens
   // Only a host does that: what it takes is not compiled.
   static constexpr bool kBuildsNoGraphAhead = true;
   static constexpr bool kNeverSleeps = true;
