@@ -85,9 +85,10 @@ WorkloadSetup repeated(std::uint32_t times, std::uint32_t clusters = 2,
 
 TEST(Iterations, EachRunsEveryBlockOfEveryShapeOnce) {
   constexpr std::uint32_t kTimes = 30;
-  for (const std::uint32_t schedulers : {1u, 3u}) {
+  // The last one has more cores than a scheduler keeps in its own memory.
+  for (const auto& [clusters, schedulers] : {std::pair(3u, 1u), {3u, 3u}, {24u, 1u}}) {
     ran.clear();
-    SimMachine<AllShapes> sim(repeated(kTimes, 3, schedulers));
+    SimMachine<AllShapes> sim(repeated(kTimes, clusters, schedulers));
     sim.run();
     ASSERT_EQ(sim.error(), ErrorCode::kNone);
     const std::uint64_t tasks = sim.watch().tasks.size();

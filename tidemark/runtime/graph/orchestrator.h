@@ -258,7 +258,7 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
           if (memory_.config().repeats()) note_root(memory_, ref);
           make_ready<Env>(memory_, ref, slot);
         }
-      if (memory_.config().repeats()) tell_iterations();
+      tell_iterations();
     }
   }
   // Counts are of all iterations.

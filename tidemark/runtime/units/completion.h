@@ -55,9 +55,10 @@ TM_DEVICE inline bool rearm(const RuntimeMemory& memory, TaskSlot& slot) {
   return true;
 }
 
-// Tells all that wait for it; their list stays for the next iteration.
+// Of a graph that is whole: nobody adds to the list of those that wait, and it stays for the next
+// iteration; nothing is given back.
 template <UnitEnv Env>
-TM_DEVICE TM_NOINLINE void end_task_of_iteration(const RuntimeMemory& memory, TaskSlot& slot) {
+TM_DEVICE void end_task_of_whole(const RuntimeMemory& memory, TaskSlot& slot) {
   const bool again = rearm(memory, slot);
   for (std::uint32_t link = slot.waiters.load_relaxed(); link != kNoEntry;) {
     const SlotRef place{link};
@@ -70,12 +71,39 @@ TM_DEVICE TM_NOINLINE void end_task_of_iteration(const RuntimeMemory& memory, Ta
   if (!again) slot.state.store_release(TaskState::kCompleted);  // [task complete]
 }
 
+// Parts of tasks that have ended. Those of one task often end together, and are counted once.
+class PartCounts {
+ public:
+  static constexpr std::uint32_t kNoTask = ~0u;
+
+  // Another part of this task. Returns the task before it, if with what ended all of its parts
+  // have.
+  TM_DEVICE std::uint32_t add(const RuntimeMemory& memory, std::uint32_t task) {
+    const std::uint32_t ended = task == task_ ? kNoTask : settle(memory);
+    task_ = task;
+    ++count_;
+    return ended;
+  }
+  // The same for the last one: nothing is left to be counted.
+  TM_DEVICE std::uint32_t settle(const RuntimeMemory& memory) {
+    const std::uint32_t count = count_;
+    count_ = 0;
+    if (count == 0) return kNoTask;
+    // [part finished]; pairs with [part finished]: the last one sees what all parts wrote
+    const bool ended = memory.slot({task_}).parts_left.subtract_acq_rel(count) == count;
+    return ended ? task_ : kNoTask;
+  }
+
+ private:
+  std::uint32_t task_ = 0, count_ = 0;
+};
+
 // A task is complete; it is counted later.
 template <UnitEnv Env>
 TM_DEVICE void end_task(const RuntimeMemory& memory, SlotRef ref) {
   TaskSlot& slot = memory.slot(ref);
-  if (memory.config().repeats() && memory.control().tasks_per_iteration > 0)
-    return end_task_of_iteration<Env>(memory, slot);
+  if (!memory.config().reclaims() && memory.control().tasks_per_iteration > 0)
+    return end_task_of_whole<Env>(memory, slot);
   // [list closed]: with all that the task wrote; pairs with [waiter linked]
   for (std::uint32_t link = slot.waiters.exchange_acq_rel(kListClosed); link != kNoEntry;) {
     const SlotRef place{link};
@@ -103,6 +131,7 @@ TM_DEVICE inline std::uint64_t count_completed(const RuntimeMemory& memory, std:
 // The graph is whole, and all of it is complete.
 TM_DEVICE inline bool all_complete(const RuntimeMemory& memory) {
   const RuntimeControl& control = memory.control();
+  if (control.completed.load_relaxed() != control.submitted.load_relaxed()) return false;
   // pairs with [graph built] and [completed counted]
   return control.orchestration_done.load_relaxed() != 0 &&
          control.orchestration_done.load_acquire() != 0 &&

@@ -19,6 +19,10 @@ class OwnCores {
   TM_DEVICE OwnCores(const RuntimeMemory& memory, std::uint32_t index)
       : memory_(&memory), index_(index), clusters_(clusters_of(memory.config(), index)) {
     for (Tokens& tokens : kept_) tokens = {0, 0};
+    for (std::uint32_t own = 0; own < last() - first() && own < kKept; ++own) {
+      idle_ |= bit_of(own);
+      types_[index_of(core_type(first() + own))] |= bit_of(own);
+    }
   }
 
   TM_DEVICE std::uint32_t first() const { return clusters_.first * kCoresPerCluster; }
@@ -36,13 +40,20 @@ class OwnCores {
   TM_DEVICE void handle(std::uint32_t core) {
     const std::uint64_t handled_now = handled(core) + 1;
     touched_ = true;
-    if (core - first() < kKept) kept_[core - first()].handled = handled_now;
+    const std::uint32_t own = core - first();
+    if (own < kKept) {
+      kept_[own].handled = handled_now;
+      if (kept_[own].given == handled_now) idle_ |= bit_of(own);
+    }
     memory_->mailbox(core).handled = handled_now;
   }
   // Bit per core from this one on, kLoadsTogether of them: it has finished something. Each answer
   // is looked at again, with an acquire.
   TM_DEVICE std::uint32_t answered(std::uint32_t from) const {
     constexpr std::uint32_t kCount = kLoadsTogether<Env>;
+    // Idle cores have nothing to answer.
+    if (are_kept() && (~idle_ >> (from - first()) & ((std::uint64_t{1} << kCount) - 1)) == 0)
+      return 0;
     std::uint64_t finished[kCount];
     TM_UNROLL
     for (std::uint32_t i = 0; i < kCount; ++i) {
@@ -62,6 +73,7 @@ class OwnCores {
   }
 
   TM_DEVICE std::uint32_t idle(CoreType type) const {
+    if (are_kept() && idle_of(type) == 0) return kNone;
     const std::uint32_t core = least_loaded(type, false);
     return core != kNone && load(core) == 0 ? core : kNone;
   }
@@ -89,6 +101,10 @@ class OwnCores {
   TM_DEVICE std::uint32_t least_loaded(CoreType type, bool not_held) const {
     const std::uint32_t count = last() - first();
     const std::uint32_t from = type == CoreType::kAic ? last_aic_ : last_aiv_;
+    if (const std::uint64_t idle = idle_of(type); are_kept() && !not_held && idle != 0) {
+      const std::uint64_t later = idle >> from << from;
+      return first() + lowest_bit(later != 0 ? later : idle);
+    }
     std::uint32_t best = kNone, best_load = kNone;
     for (std::uint32_t step = 0; step < count && best_load > 0; ++step) {
       std::uint32_t core = from + step;
@@ -106,6 +122,10 @@ class OwnCores {
   // How many dispatches the cores of a type can take until each has so many.
   TM_DEVICE std::uint32_t room(CoreType type, std::uint32_t each) const {
     std::uint32_t sum = 0;
+    if (are_kept() && each == 1) {
+      for (std::uint64_t idle = idle_of(type); idle != 0; idle &= idle - 1) ++sum;
+      return sum;
+    }
     for (std::uint32_t core = first(); core < last(); ++core)
       if (core_type(core) == type && load(core) < each) sum += each - load(core);
     return sum;
@@ -154,9 +174,12 @@ class OwnCores {
     cell.dispatch = dispatch;
     cell.age.store_relaxed(age);
     const std::uint32_t own = core - first();
-    if (own < kKept) kept_[own].given = token + 1;
+    if (own < kKept) {
+      kept_[own].given = token + 1;
+      idle_ &= ~bit_of(own);
+    }
     memory_->mailbox(core).given = token + 1;
-    untold_ |= std::uint64_t{1} << (own < kKept ? own : kKept - 1);
+    untold_ |= bit_of(own < kKept ? own : kKept - 1);
   }
   // Once for all that was given to a core: its line is fetched once.
   TM_DEVICE void tell_cores() {
@@ -177,6 +200,15 @@ class OwnCores {
   }
 
  private:
+  TM_DEVICE static constexpr std::uint64_t bit_of(std::uint32_t own) {
+    return std::uint64_t{1} << own;
+  }
+  TM_DEVICE static constexpr std::uint32_t index_of(CoreType type) {
+    return static_cast<std::uint32_t>(type);
+  }
+  // All of them: the bits say everything.
+  TM_DEVICE bool are_kept() const { return last() - first() <= kKept; }
+  TM_DEVICE std::uint64_t idle_of(CoreType type) const { return idle_ & types_[index_of(type)]; }
   TM_DEVICE std::uint64_t given(std::uint32_t core) const {
     const std::uint32_t own = core - first();
     return own < kKept ? kept_[own].given : memory_->mailbox(core).given;
@@ -206,7 +238,9 @@ class OwnCores {
   std::uint32_t full_ = 0;  // bit per core type: none of them is idle
   std::uint32_t last_aic_ = 0, last_aiv_ = 1;
   std::uint32_t held_first_ = 0, held_count_ = 0;
-  std::uint64_t untold_ = 0;  // bit per core
+  std::uint64_t untold_ = 0;     // bit per core
+  std::uint64_t idle_ = 0;       // the same: everything that it was given was seen finished
+  std::uint64_t types_[2] = {};  // the same, by the type of core
   bool touched_ = true;  // something was given or finished since the other schedulers were told
   // Of the first cores, beside the scheduler: in the mailboxes they are for others to see.
   static constexpr std::uint32_t kKept = 64;

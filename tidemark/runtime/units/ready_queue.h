@@ -123,6 +123,21 @@ class ReadyQueue {
     cell.turn.store_release(std::uint32_t{turn + 1});  // [cell emptied]
     return true;
   }
+  // Blocks of the task that was looked at, up to `most` and but for its last one: one claim for all
+  // of them. Returns how many; 0: somebody else took some.
+  TM_DEVICE std::uint32_t take_blocks(const ReadyHead& head, std::uint32_t most, ReadyTask* tasks) {
+    const std::uint32_t blocks = head.ready.blocks;
+    const std::uint32_t count = most < blocks ? most : blocks - 1;
+    std::uint64_t seen = std::uint64_t{blocks} << 32 | (turn_of(head.position) + 1);
+    if (!cells_[head.position & mask_].turn.replace_acq_rel(
+            seen, seen - (std::uint64_t{count} << 32)))  // [block taken]
+      return 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      tasks[i] = head.ready;
+      tasks[i].blocks = blocks - i;
+    }
+    return count;
+  }
   // The task that was looked at and those behind it, up to `most` (kBatchMost), as far as they are
   // tasks of one block: one claim for all of them. Returns how many; 0: somebody else took it.
   TM_DEVICE std::uint32_t take_batch(const ReadyHead& head, std::uint32_t most, ReadyTask* tasks) {

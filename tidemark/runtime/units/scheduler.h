@@ -113,6 +113,7 @@ class Scheduler {
     for (std::uint32_t core = cores_.first(); core < cores_.last(); core += kLoadsTogether<Env>)
       for (std::uint32_t bits = cores_.answered(core); bits != 0; bits &= bits - 1)
         seen |= observe(core + lowest_bit(bits));
+    end(parts_.settle(memory_));
     if (seen) count_ended();
     return seen;
   }
@@ -130,16 +131,14 @@ class Scheduler {
       const Dispatch done = cell.dispatch;
       if (records_.has_finishes()) records_.finish(core, done, finish_ticks);
       ++records_.handled;
-      // [part finished]; pairs with [part finished]: the last one sees what all parts wrote
-      if ((done.flags & kOnlyPart) != 0 ||
-          memory_.slot({done.task}).parts_left.subtract_acq_rel(1) == 1)
-        end({done.task});
+      end((done.flags & kOnlyPart) != 0 ? done.task : parts_.add(memory_, done.task));
     }
     return seen;
   }
 
-  TM_DEVICE void end(SlotRef ref) {
-    end_task<Env>(memory_, ref);
+  TM_DEVICE void end(std::uint32_t task) {
+    if (task == PartCounts::kNoTask) return;
+    end_task<Env>(memory_, {task});
     ++ended_;
   }
   TM_DEVICE void count_ended() {
@@ -189,7 +188,7 @@ class Scheduler {
     if (has(waiting, TaskShape::kDummy)) {
       for (std::uint32_t task = 0; queue.take(task); any = true) {
         ++records_.pop_hit;
-        end({task});
+        end(task);
       }
       first_of(TaskShape::kDummy) = queue.taken();
     }
@@ -231,11 +230,10 @@ class Scheduler {
     return given;
   }
 
-  // Where there is room for several, tasks of one block are taken together: the queue's words are
-  // touched once for all of them.
+  // Several tasks of one block, or blocks of one task, by one claim: queues are touched once.
   TM_DEVICE bool give_batch(TaskShape shape, ReadyQueue& queue, const ReadyHead& head) {
-    if (shape == TaskShape::kMix || head.ready.blocks != 1 || head.ready.together) return false;
-    const std::uint64_t waiting = queue.count();
+    if (shape == TaskShape::kMix || head.ready.together) return false;
+    const std::uint64_t waiting = queue.count() + head.ready.blocks - 1;
     if (waiting < 2 || !memory_.ready(TaskShape::kMix).empty()) return false;
     const CoreType type = shape == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
     std::uint32_t most = ReadyQueue::kBatchMost;
@@ -245,7 +243,8 @@ class Scheduler {
     if (room < most) most = room;
     if (most < 2) return false;
     ReadyTask tasks[ReadyQueue::kBatchMost];
-    const std::uint32_t count = queue.take_batch(head, most, tasks);
+    const std::uint32_t count = head.ready.blocks == 1 ? queue.take_batch(head, most, tasks)
+                                                       : queue.take_blocks(head, most, tasks);
     for (std::uint32_t i = 0; i < count; ++i)
       give_single(cores_.least_loaded(type, false), tasks[i]);
     records_.pop_hit += count;
@@ -384,6 +383,7 @@ class Scheduler {
   OwnCores<Env> cores_;
   Overtaken<Env> overtaken_;
   SchedulerWatchdog<Env> watchdog_;
+  PartCounts parts_;
   Iterations<Env> iterations_;
   std::uint64_t passed_[kTaskShapeCount] = {};          // positions, + 1
   std::uint64_t first_[kTaskShapeCount] = {};           // of the queues, as they were seen last
