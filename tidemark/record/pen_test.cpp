@@ -64,7 +64,9 @@ TYPED_TEST(PenTest, TakesTurnsWithItsRecorder) {
         const std::uint64_t many = random() % (2 * kPerPage), first = number;
         ASSERT_EQ(pen.write_many(many, [&](std::uint64_t k) { return span_of(first + k); }), many);
         number += many;
-        if (random() % 2 == 0) ASSERT_TRUE(pen.write(span_of(number++)));
+        if (random() % 2 == 0) {
+          ASSERT_TRUE(pen.write(span_of(number++)));
+        }
       }
     }
     for (std::uint64_t stop = number + random() % 5; number < stop; ++number)
