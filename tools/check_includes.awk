@@ -132,6 +132,9 @@ FNR == 1 {
   if (file ~ /^tidemark\// && code ~ /(^|[^A-Za-z0-9_])volatile([^A-Za-z0-9_]|$)/) {
     violation(FNR, "volatile is no protocol: use SharedWord")
   }
+  if (code ~ /no_unique_address/) {
+    violation(FNR, "nvcc lays out an object with no_unique_address otherwise than its sizeof says")
+  }
 }
 
 # What a room says that it USES, it includes.

@@ -299,7 +299,7 @@ class Pen {
   std::uint32_t end_low_;  // of a pen that looks late: lower half of where its places end
   std::uint64_t stamp_high_;
   Recorder<R, Env>* recorder_;
-  [[no_unique_address]] B block_;
+  B block_;
 };
 
 template <TraceRecord R, DeviceEnv Env>
@@ -354,7 +354,7 @@ class Recorder : public LaneWriter<Env> {
     alignas(kQuantumBytes) unsigned char bytes[R::kBytes];
   };
   struct NoPlace {};
-  [[no_unique_address]] std::conditional_t<kEnvLooksLate<Env>, SparePlace, NoPlace> spare_;
+  std::conditional_t<kEnvLooksLate<Env>, SparePlace, NoPlace> spare_;
 };
 
 }  // namespace tidemark
