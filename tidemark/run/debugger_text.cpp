@@ -106,6 +106,7 @@ class Reader {
     if (place != std::string_view::npos && line.ends_with(')'))
       where = line.substr(place + 3, line.size() - place - 4);
     add_frame(function, where, focus_->frames);
+    focus_->own_frames = focus_->frames.size();
   }
 
   // "#1  0x00007f... in name (arguments) at file:line", or without an address, or without a place.
@@ -132,6 +133,7 @@ class Reader {
       line = line.substr(0, at + 1);
     }
     if (!line.starts_with("??")) add_frame(line, place, stack.frames);
+    if (*number == 0) stack.own_frames = stack.frames.size();
   }
   // Of what is in focus; a second backtrace of one thread replaces the first.
   bool begin_stack() {

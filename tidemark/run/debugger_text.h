@@ -28,6 +28,7 @@ struct ThreadStack {
   std::string exception;  // of its warp; empty: none
   std::uint64_t pc = 0;   // of the exception, otherwise of the innermost frame; 0: not said
   std::vector<StackFrame> frames;  // of an exception: where it was raised, not where it stopped
+  std::size_t own_frames = 0;      // of the innermost function; the others are its callers
 };
 
 struct DebuggerText {

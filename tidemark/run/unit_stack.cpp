@@ -2,6 +2,7 @@
 #include "tidemark/run/unit_stack.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -10,27 +11,32 @@
 namespace tidemark {
 namespace {
 
-// The runtime's rooms, below a user's kernel; and what is below all code: the leaf of a GPU and the
-// compiler's own headers.
+// From a user's kernel down: what units do, the runtime's other rooms, and what is below all code:
+// the leaf of a GPU and the compiler's own headers.
+constexpr std::string_view kOfUnits[] = {"/tidemark/runtime/units/", "/tidemark/runtime/graph/"};
 constexpr std::string_view kOfRuntime[] = {"/tidemark/schema/", "/tidemark/transport/",
                                            "/tidemark/record/", "/tidemark/runtime/"};
-constexpr std::string_view kBelowAll[] = {"/tidemark/base/", "/tidemark/device/", "/include/crt/",
-                                          "/include/cccl/"};
-constexpr std::string_view kBelowAllEnds[] = {"_intrinsics.hpp", "_functions.hpp", "_rt.hpp"};
+constexpr std::string_view kOfLeaf[] = {"/tidemark/base/", "/tidemark/device/"};
+constexpr std::string_view kOfCompiler[] = {"/include/crt/", "/include/cccl/"};
+constexpr std::string_view kOfCompilerEnds[] = {"_intrinsics.hpp", "_functions.hpp", "_rt.hpp"};
 
 std::string_view last_part(std::string_view path) {
   const std::size_t slash = path.find_last_of('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+constexpr int kCompiler = 4;
 // 0: the user's own.
 int depth_of(const StackFrame& frame) {
   const auto has = [&](std::string_view part) {
     return frame.file.find(part) != std::string::npos;
   };
   const auto ends = [&](std::string_view part) { return frame.file.ends_with(part); };
-  if (std::ranges::any_of(kBelowAll, has) || std::ranges::any_of(kBelowAllEnds, ends)) return 2;
-  return std::ranges::any_of(kOfRuntime, has) ? 1 : 0;
+  if (std::ranges::any_of(kOfCompiler, has) || std::ranges::any_of(kOfCompilerEnds, ends))
+    return kCompiler;
+  if (std::ranges::any_of(kOfLeaf, has)) return 3;
+  if (std::ranges::any_of(kOfUnits, has)) return 1;
+  return std::ranges::any_of(kOfRuntime, has) ? 2 : 0;
 }
 
 std::string quoted(const std::string& word) {
@@ -64,7 +70,11 @@ const StackFrame* telling_frame(const UnitStack& stack) {
 
 std::string stack_text(const UnitStack& stack) {
   std::string text;
+  int below = -1;
   for (const StackFrame& frame : stack.frames) {
+    // Of what the compiler's headers call among themselves the first one is enough.
+    const int depth = depth_of(frame);
+    if (std::exchange(below, depth) == kCompiler && depth == kCompiler) continue;
     const std::string place = frame_place(frame);
     text += fmt::format("{}{}{}", text.empty() ? "" : " in ",
                         frame.function.empty() ? "?" : frame.function,

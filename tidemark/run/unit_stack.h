@@ -43,8 +43,8 @@ struct KeptCore {
 std::string frame_text(std::string_view text);
 // "hang_programs.h:24"; empty: not known.
 std::string frame_place(const StackFrame& frame);
-// The frame that says most: the innermost one of the user's own; where there is none, of the
-// runtime. Null: none has a line.
+// The frame that says most: the innermost one of the user's own; where there is none, of what units
+// of the runtime do. Null: none has a line.
 const StackFrame* telling_frame(const UnitStack& stack);
 // "copy_or_hang (hang_programs.h:24) in run_core (cuda_units.cuh:99)".
 std::string stack_text(const UnitStack& stack);

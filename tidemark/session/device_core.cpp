@@ -173,17 +173,10 @@ class StackMaker {
     std::vector<StackFrame> frames = lines_.frames_at(pc);
     if (stack == nullptr) return frames;
     if (frames.empty()) return stack->frames;
-    // The debugger's own frames of that instruction: one, or two if it shows an inlined call.
-    const auto outer = std::ranges::find_if(stack->frames, [&](const StackFrame& frame) {
-      return frame.line == frames.back().line && frame_place(frame) == frame_place(frames.back());
-    });
-    if (outer == stack->frames.end()) {
-      if (frames.back().function.empty() && !stack->frames.empty())
-        frames.back().function = stack->frames.back().function;
-      return frames;
-    }
-    frames.back().function = outer->function;
-    frames.insert(frames.end(), std::next(outer), stack->frames.end());
+    if (stack->own_frames == 0) return frames;
+    const auto callers = stack->frames.begin() + static_cast<std::ptrdiff_t>(stack->own_frames);
+    frames.back().function = std::prev(callers)->function;
+    frames.insert(frames.end(), callers, stack->frames.end());
     if (frames.size() > kFramesMax) frames.resize(kFramesMax);
     return frames;
   }

@@ -129,6 +129,32 @@ TEST_F(DeviceCoreTest, TheOrchestrationHasItsCallers) {
             "tidemark::run_cuda_units (cuda_units.cuh:141)");
 }
 
+TEST_F(DeviceCoreTest, ASchedulerIsNamedByItsOwnLine) {
+  prints("hang_scheduler.txt");
+  fill({'x'});
+  run_in(state_.units.scheduler(0));
+  state_.hang = HangClass::kReadyAllIdle;
+  ASSERT_TRUE(keep_and_read());
+  ASSERT_EQ(state_.stacks.size(), 1u);
+  EXPECT_EQ(state_.stacks[0].unit, state_.units.scheduler(0));
+  EXPECT_EQ(state_.stacks[0].sm, 129u);
+  EXPECT_EQ(stack_text(state_.stacks[0]),
+            "tidemark::RuntimeMemory::config (runtime_memory.h:20) in "
+            "tidemark::cuda_units_detail::run_scheduler (scheduler.h:93) in "
+            "tidemark::run_cuda_units (cuda_units.cuh:136)");
+  EXPECT_NE(hang_sentence(state_).find(", at scheduler.h:93: "), std::string::npos)
+      << hang_sentence(state_);
+}
+
+TEST_F(DeviceCoreTest, CallsWithinTheCompilersHeadersAreOne) {
+  const UnitStack stack{.frames = {{"a", "/x/include/cccl/a.h", 1},
+                                   {"b", "/x/include/cccl/b.h", 2},
+                                   {"c", "/x/include/crt/c.hpp", 3},
+                                   {"mine", "/x/mine.h", 4},
+                                   {"d", "/x/include/cccl/d.h", 5}}};
+  EXPECT_EQ(stack_text(stack), "a (a.h:1) in mine (mine.h:4) in d (d.h:5)");
+}
+
 TEST_F(DeviceCoreTest, WithoutLinesInTheDumpTheDebuggersFramesAreTaken) {
   prints("probe_hang.txt");
   fill({'x'});
