@@ -106,6 +106,14 @@ TEST(Iterations, EachRunsEveryBlockOfEveryShapeOnce) {
       by_iteration[iteration].insert({TaskId{one.task_id}.without_lap().value, one.block});
     }
     ASSERT_EQ(by_iteration.size(), kTimes);
+    // Every block of a task ran, by as many kernels as the others.
+    std::map<std::uint64_t, std::map<std::uint32_t, int>> blocks;
+    for (const RanBlock& one : by_iteration[0]) ++blocks[one.task_id][one.block];
+    for (const auto& [task, kernels] : blocks)
+      for (const auto& [block, count] : kernels) {
+        EXPECT_LT(block, kernels.size()) << "of " << task;
+        EXPECT_EQ(count, kernels.begin()->second) << "block " << block << " of " << task;
+      }
     for (const auto& [iteration, all] : by_iteration) {
       EXPECT_EQ(all.size(), AllShapes::kRuns);
       EXPECT_TRUE(

@@ -74,6 +74,9 @@ TEST_F(Repeat, EveryIterationHasTheRecordsOfTheFirst) {
   run_ok("swimlane r");
   EXPECT_NE(text_.find("Critical path of the first iteration: "), text_.npos) << text_;
   run_ok("deps r --why r2t3");
+  expect_refused("deps r --why r2t3l7", 2,
+                 "r2t3l7: the graph is recorded once for all iterations; name r2t3, its times are "
+                 "those of the first one");
 }
 
 // What the tasks read and wrote is the same in every iteration, element by element.

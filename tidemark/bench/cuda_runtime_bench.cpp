@@ -135,6 +135,7 @@ void fields(auto& v, const WorkMeasured& one) {
   v("ns_per_task", one.ns_per_task());
   v("ns_least", one.figures[kFigureTaskNsLeast]);
   v("ns_most", one.figures[kFigureTaskNsMost]);
+  v("ns_per_task_near_lines", one.figures[kFigureNearLinesNs]);
   v("device_bytes", static_cast<std::uint64_t>(one.figures[kFigureDeviceBytes]));
   if (!one.has_references()) return v("references", nullptr);
   const auto reference = [&](const char* name, const char* what, std::uint32_t figure) {
@@ -194,6 +195,7 @@ void print_row(const WorkMeasured& one, const BenchOutput& out) {
             one.ns_per_task() / 1e3, one.figures[kFigureTaskNsLeast] / 1e3,
             one.figures[kFigureTaskNsMost] / 1e3,
             human_bytes(static_cast<std::uint64_t>(one.figures[kFigureDeviceBytes])));
+  out.print("  lines on the GPU {:.3f} us", one.figures[kFigureNearLinesNs] / 1e3);
   if (one.has_references())
     for (const auto& [name, figure] : {std::pair{"mailbox", kFigureMailboxNs},
                                        {"by lanes", kFigureLanesNs},

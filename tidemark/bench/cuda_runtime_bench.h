@@ -31,6 +31,7 @@ enum CudaRuntimeFigure : std::uint32_t {
   kFigureSchedulers,
   kFigureDeviceBytes,  // without heaps and buffers
   kFigureFirstNs,      // of a graph that runs again: its first iteration
+  kFigureNearLinesNs,  // with the progress lines in the GPU's memory, where no host sees them
 };
 
 void register_cuda_runtime_bench();

@@ -12,6 +12,7 @@
 #include "tidemark/cli/file_mode_option.h"
 #include "tidemark/cli/terminal.h"
 #include "tidemark/export/part_file.h"
+#include "tidemark/schema/task_id.h"
 #include "tidemark/schema/task_limits.h"
 #include "tidemark/schema/task_shape.h"
 
@@ -123,6 +124,13 @@ Expected<std::uint64_t> known_task(const TaskGraph& graph, const std::string& te
   const auto task = parse_task(text);
   if (!task)
     return failure(ErrorKind::kUsage, "{}: not a task; write it as r1t42, t42 or 0x…", text);
+  if (const std::uint64_t first = TaskId{*task}.without_lap().value;
+      graph.find(*task) == nullptr && graph.find(first) != nullptr)
+    return failure(
+        ErrorKind::kUsage,
+        "{}: the graph is recorded once for all iterations; name {}, its times are those "
+        "of the first one",
+        text, task_text(first));
   if (graph.find(*task) == nullptr)
     return failure(ErrorKind::kUsage, "{}: no such task was recorded{}", text,
                    did_you_mean(text, graph.tasks,

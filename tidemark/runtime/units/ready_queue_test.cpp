@@ -122,6 +122,60 @@ TEST(ReadyQueue, ABatchDoesNotReachIntoTasksThatStartTogether) {
 
 // Tasks are a limited number of tokens, as slots are: a push never finds the queue full.
 // A taker that was ended between its claim and its last store never empties the cell.
+TEST(ReadyQueue, BlocksOfATaskAreTakenTogetherButForTheLast) {
+  QueueMemory memory(4);
+  ReadyQueue queue = memory.queue();
+  queue.push<YieldEnv>(ReadyTask{.task = 7, .blocks = 9, .parts = 1}, [] { return false; });
+  queue.push<YieldEnv>(8, [] { return false; });
+  ReadyHead head, stale;
+  ASSERT_TRUE(queue.peek(head));
+  stale = head;
+  ReadyTask tasks[ReadyQueue::kBatchMost];
+  ASSERT_EQ(queue.take_blocks(head, 3, tasks), 3u);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(tasks[i].task, 7u);
+    EXPECT_EQ(tasks[i].blocks, 9 - i) << "with those that are left behind it";
+  }
+  EXPECT_EQ(queue.take_blocks(stale, 3, tasks), 0u) << "somebody has taken some since the look";
+  ASSERT_TRUE(queue.peek(head));
+  EXPECT_EQ(head.ready.blocks, 6u);
+  ASSERT_EQ(queue.take_blocks(head, 16, tasks), 5u) << "all but the last one";
+  ASSERT_TRUE(queue.peek(head));
+  EXPECT_EQ(head.ready.task, 7u);
+  EXPECT_EQ(head.ready.blocks, 1u);
+  EXPECT_EQ(queue.count(), 2u);
+  ASSERT_TRUE(queue.take(head));
+  ASSERT_TRUE(queue.peek(head));
+  EXPECT_EQ(head.ready.task, 8u);
+}
+
+// Takers of many and of one: every block goes to one of them.
+TEST(ReadyQueue, EveryBlockIsTakenOnceByOneOfManyTakers) {
+  constexpr std::uint32_t kTasks = 200, kBlocks = 40, kTakers = 3;
+  QueueMemory memory(256);
+  for (std::uint32_t task = 0; task < kTasks; ++task)
+    memory.queue().push<YieldEnv>(ReadyTask{.task = task, .blocks = kBlocks, .parts = 1},
+                                  [] { return false; });
+  std::vector<std::atomic<std::uint32_t>> taken(kTasks * kBlocks);
+  std::vector<std::thread> takers;
+  for (std::uint32_t taker = 0; taker < kTakers; ++taker)
+    takers.emplace_back([&, taker] {
+      ReadyQueue queue = memory.queue();
+      ReadyTask tasks[ReadyQueue::kBatchMost];
+      for (ReadyHead head; queue.peek(head);) {
+        std::uint32_t count = 0;
+        if (head.ready.blocks > 2 && taker > 0)
+          count = queue.take_blocks(head, 2 + taker * 3, tasks);
+        else if (queue.take(head))
+          tasks[count++] = head.ready;
+        for (std::uint32_t i = 0; i < count; ++i)
+          taken[tasks[i].task * kBlocks + kBlocks - tasks[i].blocks].fetch_add(1);
+      }
+    });
+  for (auto& taker : takers) taker.join();
+  for (std::size_t i = 0; i < taken.size(); ++i) ASSERT_EQ(taken[i].load(), 1u) << i;
+}
+
 TEST(ReadyQueue, APushBehindATakerThatIsGoneEndsWithTheRun) {
   QueueMemory memory(4);
   ReadyQueue queue = memory.queue();
