@@ -44,8 +44,6 @@ struct NoteRunOnAic : NoteRun {
 // All shapes of tasks: single ones, blocks, a common start, a mix, joints, and one that is complete
 // at once; some roots, some behind others.
 struct AllShapes {
-  static constexpr const char* kName = "all_shapes";
-  static constexpr const char* kDescription = "";
   using Kernels = KernelList<NoteRun, NoteRunOnAic>;
   static constexpr std::uint64_t kRuns =
       3 + 5 + 2 + 2 + 3 + 1 + 40;  // of kernels, of one iteration
@@ -159,8 +157,6 @@ struct TripleThenAdd {
   }
 };
 struct RepeatedChain {
-  static constexpr const char* kName = "chain";
-  static constexpr const char* kDescription = "";
   static constexpr std::uint64_t kTasks = 20;
   using Kernels = KernelList<TripleThenAdd>;
   template <class Orch>
@@ -192,8 +188,6 @@ TEST(Iterations, BeginWithWhatTheOneBeforeLeft) {
 }
 
 struct NothingToDo {
-  static constexpr const char* kName = "nothing_to_do";
-  static constexpr const char* kDescription = "";
   using Kernels = KernelList<NoteRun>;
   template <class Orch>
   static void orchestrate(Orch& orch, const EntryArgs& entry) {
