@@ -26,6 +26,12 @@
 #define TM_INLINE inline __attribute__((always_inline))
 // What is called seldom and is large: inlined into a kernel it would cost its compiler minutes.
 #define TM_NOINLINE __attribute__((noinline))
+// What a GPU's compiler would make once for each list of kernels, and a host's is faster inlined.
+#if TM_ON_GPU
+#define TM_NOINLINE_ON_GPU TM_NOINLINE
+#else
+#define TM_NOINLINE_ON_GPU
+#endif
 
 // TM_WIDE marks a function that is compiled for the widest registers; TM_HAS_WIDE says whether this
 // compiler can, and the caller asks the processor.

@@ -13,22 +13,15 @@
 #include "tidemark/runtime/units/unit_recorder.h"
 #include "tidemark/schema/task_span.h"
 
-// A GPU's compiler would otherwise make what is large once for each list of kernels.
-#if TM_ON_GPU
-#define TM_ONCE_ON_GPU TM_NOINLINE
-#else
-#define TM_ONCE_ON_GPU
-#endif
-
 namespace tidemark {
 
 // What of it knows neither kernels nor block, and is compiled once.
 template <UnitEnv Env, class Dumper = TensorDumper<Env>>
 class WorkerCore {
  public:
-  TM_DEVICE TM_ONCE_ON_GPU WorkerCore(const RuntimeMemory& memory, RuntimeStatus* status,
-                                      std::uint32_t core, std::uint32_t scheduler,
-                                      const RegionView* region)
+  TM_DEVICE TM_NOINLINE_ON_GPU WorkerCore(const RuntimeMemory& memory, RuntimeStatus* status,
+                                          std::uint32_t core, std::uint32_t scheduler,
+                                          const RegionView* region)
       : memory_(memory),
         status_(status),
         latch_(&memory.control(), status),
@@ -42,7 +35,7 @@ class WorkerCore {
 
   // Waits for a kernel to run. False: there will be no more. After an error what is dispatched is
   // left undone.
-  TM_DEVICE TM_ONCE_ON_GPU bool next(KernelCall& call) {
+  TM_DEVICE TM_NOINLINE_ON_GPU bool next(KernelCall& call) {
     for (std::uint32_t round = 0; !is_time_to_look(round) || !latch_.set();) {
       // An acquire in every round would be dear on a GPU; pairs with [dispatched].
       if (mailbox_.dispatched.load_relaxed() == token_ ||
@@ -68,7 +61,7 @@ class WorkerCore {
   TM_DEVICE static constexpr bool is_time_to_look(std::uint32_t round) {
     return kSleeps<Env> || round % kLoadsTogether<Env> == 0;
   }
-  TM_DEVICE TM_ONCE_ON_GPU void end_call() {
+  TM_DEVICE TM_NOINLINE_ON_GPU void end_call() {
     end_part();
     line_.count(++run_);
     answer();
