@@ -122,11 +122,12 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
+  template <UnitEnv Env = SimEnv>
   void run() {
     current_run = &run_;
     if (layout_.config.build == BuildKind::kHostBuild)
       orchestrate_here<Workload>(memory(), &status(), *watch_);
-    run_sim_units<Workload>(memory(), &status(), *watch_, [&] { return run_.too_late(); });
+    run_sim_units<Workload, Env>(memory(), &status(), *watch_, [&] { return run_.too_late(); });
     current_run = nullptr;
   }
 

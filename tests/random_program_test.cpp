@@ -9,6 +9,8 @@
 #include "tests/random_program_generator.h"
 #include "tests/random_program_machine.h"
 #include "tidemark/base/testing/seed_range.h"
+#include "tidemark/device/sim/sim_threads.h"
+#include "tidemark/runtime/testing/thread_lanes.h"
 
 namespace tidemark::random_program {
 namespace {
@@ -16,6 +18,12 @@ namespace {
 constexpr SeedCounts kSeeds{.campaign = 2700, .quick = 120, .under_sanitizer = 40};
 
 enum class Sizes { kRoomy, kTightRings, kTightEverything };
+
+// Schedulers of several threads, as those of a GPU: fewer than a scheduler has cores, or more.
+template <std::uint32_t kLanes>
+struct LanesEnv : SimEnv {
+  using Lanes = ThreadLanes<kLanes>;
+};
 
 using ToldEdge = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, EdgeSource, ViewOverlap>;
 
@@ -36,10 +44,14 @@ class Trial {
   // Runs it on a random machine and checks everything that one run shows.
   Result run(BuildKind build, bool track_war, Sizes sizes, const PairSet& known_pairs = {}) {
     const RuntimeConfig config = random_config(build, track_war, sizes, known_pairs);
-    const std::string where = describe(config, sizes);
+    const bool by_lanes = random_.once_in(5);
+    const std::string where = describe(config, sizes) + (by_lanes ? " by lanes" : "");
     SCOPED_TRACE(where);
     Machine machine(program_, config, random_.below(1 << 30));
-    machine.run();
+    if (by_lanes)
+      random_.once_in(3) ? machine.run<LanesEnv<3>>() : machine.run<LanesEnv<8>>();
+    else
+      machine.run();
     check_end(machine);
     if (testing::Test::HasFailure()) return {};
     check_values(machine);

@@ -53,19 +53,26 @@
 #define TM_UNROLL
 #endif
 
-// The zeros above the highest bit of a number that is not 0.
+// The zeros above the highest bit of a number that is not 0, and its ones.
 #if defined(__CUDA_ARCH__)
 #define TM_LEADING_ZEROS(number) static_cast<std::uint32_t>(__clzll(static_cast<long long>(number)))
+#define TM_COUNT_BITS(number) static_cast<std::uint32_t>(__popcll(number))
 #else
 #define TM_LEADING_ZEROS(number) static_cast<std::uint32_t>(__builtin_clzll(number))
+#define TM_COUNT_BITS(number) static_cast<std::uint32_t>(__builtin_popcountll(number))
 #endif
 
 namespace tidemark {
 
-// The lowest bit of a number that is not 0.
+// The lowest and the highest bit of a number that is not 0, and how many it has.
 TM_DEVICE constexpr std::uint32_t lowest_bit(std::uint64_t number) {
   return 63 - TM_LEADING_ZEROS(number & (~number + 1));
 }
+
+TM_DEVICE constexpr std::uint32_t highest_bit(std::uint64_t number) {
+  return 63 - TM_LEADING_ZEROS(number);
+}
+TM_DEVICE inline std::uint32_t count_bits(std::uint64_t number) { return TM_COUNT_BITS(number); }
 
 // Ends the device: a kernel traps, a process aborts after saying why.
 [[noreturn]] TM_DEVICE TM_NOINLINE inline void stop_here(const char* what, const char* file,

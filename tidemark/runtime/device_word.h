@@ -33,6 +33,9 @@ class DeviceWord {
   TM_DEVICE bool replace_acq_rel(T& seen, T wanted) {                       // caller's label
     return ref().compare_exchange_strong(seen, wanted, kAcqRel, kAcquire);  // caller's label
   }
+  TM_DEVICE bool replace_relaxed(T& seen, T wanted) {
+    return ref().compare_exchange_strong(seen, wanted, kRelaxed, kRelaxed);
+  }
 
  private:
   TM_DEVICE DeviceRef<T> ref() const { return DeviceRef<T>(const_cast<T&>(value_)); }

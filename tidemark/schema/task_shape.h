@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "tidemark/schema/core_type.h"
+
 namespace tidemark {
 
 enum class TaskShape : std::uint8_t {
@@ -13,5 +15,10 @@ enum class TaskShape : std::uint8_t {
   kDummy,  // no kernel: complete as soon as it is ready
 };
 inline constexpr std::uint32_t kTaskShapeCount = 4;
+
+// Of a task of one kernel for cores of this type.
+TM_DEVICE constexpr TaskShape shape_of(CoreType type) {
+  return type == CoreType::kAic ? TaskShape::kAic : TaskShape::kAiv;
+}
 
 }  // namespace tidemark

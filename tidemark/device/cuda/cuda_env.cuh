@@ -40,8 +40,38 @@ struct CudaEnv {
   }
 };
 
+// A scheduler's (runtime/units/lanes.h).
+struct WarpLanes {
+  static constexpr std::uint32_t kCount = 32;
+  __device__ static std::uint32_t lane() {
+    std::uint32_t lane = 0;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return lane;
+  }
+  __device__ static void meet() { __syncwarp(); }
+  __device__ static std::uint32_t ballot(bool says) { return __ballot_sync(~0u, says); }
+  __device__ static std::uint64_t of_first(std::uint64_t value) {
+    return __shfl_sync(~0u, value, 0);
+  }
+  __device__ static std::uint64_t of_lane(std::uint64_t value, std::uint32_t lane) {
+    return __shfl_sync(~0u, value, lane);
+  }
+  __device__ static std::uint32_t least(std::uint32_t value) {
+    return __reduce_min_sync(~0u, value);
+  }
+  __device__ static std::uint32_t sum(std::uint32_t value) { return __reduce_add_sync(~0u, value); }
+  __device__ static std::uint32_t common(std::uint32_t bits) {
+    return __reduce_and_sync(~0u, bits);
+  }
+  __device__ static std::uint64_t united(std::uint64_t bits) {
+    const std::uint64_t high = __reduce_or_sync(~0u, static_cast<std::uint32_t>(bits >> 32));
+    return high << 32 | __reduce_or_sync(~0u, static_cast<std::uint32_t>(bits));
+  }
+};
+
 // For units of the runtime, which wait for words of their own device.
 struct CudaUnitEnv : CudaEnv {
+  using Lanes = WarpLanes;
   static constexpr bool kLooksLate = false;  // they have no pens
   // Only a host does that: what it takes is not compiled.
   static constexpr bool kBuildsNoGraphAhead = true;

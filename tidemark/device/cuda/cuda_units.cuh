@@ -58,7 +58,8 @@ __device__ __noinline__ inline void run_scheduler(unsigned char* place, const Ru
                                                   RuntimeStatus* status, std::uint32_t index,
                                                   const RegionView* region,
                                                   const RegionView& stop_words) {
-  auto* scheduler = new (place) Scheduler<CudaUnitEnv>(memory, status, index, region);
+  auto* scheduler = reinterpret_cast<Scheduler<CudaUnitEnv>*>(place);
+  by_first<WarpLanes>([&] { new (place) Scheduler<CudaUnitEnv>(memory, status, index, region); });
   scheduler->run(StopLook(stop_words));
 }
 
@@ -131,8 +132,9 @@ __global__ void __launch_bounds__(kUnitThreads, 1)
   } else if (blockIdx.x > 0) {
     const std::uint32_t warp = threadIdx.x / 32;
     const std::uint32_t index = (blockIdx.x - 1) * kSchedulersPerCta + warp;
-    if (threadIdx.x % 32 != 0 || index >= units.schedulers) return;
-    unit_lines(status)[units.scheduler(index)].place.store_relaxed(place_here());
+    if (index >= units.schedulers) return;
+    if (threadIdx.x % 32 == 0)
+      unit_lines(status)[units.scheduler(index)].place.store_relaxed(place_here());
     run_scheduler(place + warp * sizeof(Scheduler<CudaUnitEnv>), memory, status, index, recorded,
                   region);
   } else if (threadIdx.x == 0) {

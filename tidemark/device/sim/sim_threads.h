@@ -33,7 +33,8 @@ void run_sim_threads(const RuntimeMemory& memory, RuntimeStatus* status,
       sim_place.let_move();
       sim_unit = config.units().scheduler(i) + 1;
       const CrashStack crash_stack;
-      Scheduler<Env>(memory, status, i, region).run(stopped);
+      Scheduler<Env> scheduler(memory, status, i, region);
+      LanesOf<Env>::run([&] { scheduler.run(stopped); });
     });
   for (std::uint32_t core = 0; core < config.core_count(); ++core)
     units.emplace_back([&, core] {

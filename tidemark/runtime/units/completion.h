@@ -42,7 +42,7 @@ TM_DEVICE void make_ready(const RuntimeMemory& memory, SlotRef ref, TaskSlot& sl
 // For the next iteration, as it was at launch. Only the caller, who ends the task, knows the slot:
 // its producers count it down again when they have run again. True: there is a next one.
 TM_DEVICE inline bool rearm(const RuntimeMemory& memory, TaskSlot& slot) {
-  if (slot.id.lap() + 1 >= memory.config().repeat) return false;
+  if (!memory.config().repeats() || slot.id.lap() + 1 >= memory.config().repeat) return false;
   std::uint32_t kernel_count = 0;
   for (const std::uint16_t kernel : slot.kernels) kernel_count += kernel != kNoKernel ? 1 : 0;
   // All of these are handed on with the count of the task: [completed counted].
@@ -98,12 +98,16 @@ class PartCounts {
   std::uint32_t task_ = 0, count_ = 0;
 };
 
-// A task is complete; it is counted later.
+// All of the graph is there before any of it runs.
+TM_DEVICE inline bool graph_is_whole(const RuntimeMemory& memory) {
+  return !memory.config().reclaims() && memory.control().tasks_per_iteration > 0;
+}
+
+// A task is complete; it is counted later. is_whole: graph_is_whole().
 template <UnitEnv Env>
-TM_DEVICE void end_task(const RuntimeMemory& memory, SlotRef ref) {
+TM_DEVICE void end_task(const RuntimeMemory& memory, SlotRef ref, bool is_whole) {
   TaskSlot& slot = memory.slot(ref);
-  if (!memory.config().reclaims() && memory.control().tasks_per_iteration > 0)
-    return end_task_of_whole<Env>(memory, slot);
+  if (is_whole) return end_task_of_whole<Env>(memory, slot);
   // [list closed]: with all that the task wrote; pairs with [waiter linked]
   for (std::uint32_t link = slot.waiters.exchange_acq_rel(kListClosed); link != kNoEntry;) {
     const SlotRef place{link};
@@ -140,7 +144,7 @@ TM_DEVICE inline bool all_complete(const RuntimeMemory& memory) {
 
 template <UnitEnv Env>
 TM_DEVICE void complete_task(const RuntimeMemory& memory, SlotRef ref) {
-  end_task<Env>(memory, ref);
+  end_task<Env>(memory, ref, graph_is_whole(memory));
   count_completed(memory, 1);
 }
 

@@ -16,6 +16,7 @@
 
 #include "tidemark/runtime/runtime_status.h"
 #include "tidemark/runtime/units/completion.h"
+#include "tidemark/runtime/units/lanes.h"
 
 namespace tidemark {
 
@@ -38,6 +39,8 @@ TM_DEVICE inline void note_iterations(const RuntimeMemory& memory, std::uint64_t
 // A scheduler's part in it.
 template <UnitEnv Env>
 class Iterations {
+  using Lanes = LanesOf<Env>;
+
  public:
   TM_DEVICE Iterations(const RuntimeMemory& memory, RuntimeStatus* status, std::uint32_t scheduler)
       : memory_(memory), status_(status), repeats_(memory.config().repeats()) {
@@ -54,8 +57,15 @@ class Iterations {
     const RuntimeControl& control = memory_.control();
     return repeats_ && control.roots_taken.load_relaxed() < control.roots_open.load_relaxed();
   }
-  // Some of the roots. False: there were none.
-  TM_DEVICE bool release_roots() { return has_roots() && release_some(); }
+  // Some of the roots, by all lanes of the scheduler. False: there were none.
+  TM_DEVICE bool release_roots() {
+    if (!repeats_ || !first_says<Lanes>([&] { return has_roots() && take_some(); })) return false;
+    for (std::uint64_t i = begin_ + Lanes::lane(); i < end_; i += Lanes::kCount) {
+      const SlotRef ref{memory_.root(i % memory_.control().root_count)};
+      make_ready<Env>(memory_, ref, memory_.slot(ref));
+    }
+    return true;
+  }
 
  private:
   static constexpr std::uint64_t kAtOnce = 16;
@@ -75,24 +85,21 @@ class Iterations {
     control.roots_open.store_release((next + 1) * control.root_count);
     return true;
   }
-  TM_DEVICE TM_NOINLINE bool release_some() {
+  TM_DEVICE TM_NOINLINE bool take_some() {
     RuntimeControl& control = memory_.control();
     const std::uint64_t open = control.roots_open.load_acquire();  // pairs with [roots opened]
-    std::uint64_t taken = control.roots_taken.load_relaxed(), end = 0;
+    begin_ = control.roots_taken.load_relaxed();
     do {
-      if (taken >= open) return false;
-      end = open - taken < kAtOnce ? open : taken + kAtOnce;
-    } while (!control.roots_taken.replace_acq_rel(taken, end));  // alone: it divides the roots
-    for (; taken < end; ++taken) {
-      const SlotRef ref{memory_.root(taken % control.root_count)};
-      make_ready<Env>(memory_, ref, memory_.slot(ref));
-    }
+      if (begin_ >= open) return false;
+      end_ = open - begin_ < kAtOnce ? open : begin_ + kAtOnce;
+    } while (!control.roots_taken.replace_acq_rel(begin_, end_));  // alone: it divides the roots
     return true;
   }
 
   RuntimeMemory memory_;
   RuntimeStatus* status_;
   bool repeats_;
+  std::uint64_t begin_ = 0, end_ = 0;  // roots that were taken last
 };
 
 // The task is complete in this iteration, whether or not it will run again.

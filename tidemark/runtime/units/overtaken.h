@@ -25,62 +25,67 @@ class Overtaken {
 
   // Nothing younger may be given: one was overtaken twice, and there was no idle core.
   TM_DEVICE bool holds(CoreType type) const { return holds_[index(type)]; }
+  TM_DEVICE bool holds_any() const { return holds_[0] || holds_[1]; }
   // … by a task that wants these cores of a cluster.
   TM_DEVICE bool holds(std::uint32_t parts) const {
     return ((parts & parts_of(CoreType::kAic)) != 0 && holds(CoreType::kAic)) ||
            ((parts & parts_of(CoreType::kAiv)) != 0 && holds(CoreType::kAiv));
   }
 
-  // True: one was moved.
-  TM_DEVICE bool move(CoreType type) {
+  // By all lanes, as what follows. `age`: cores' age(), as it was seen in this round. True: one was
+  // moved.
+  TM_DEVICE bool move(CoreType type, std::uint64_t age) {
     const std::uint32_t depth = memory_->config().mailbox_depth;
     if (depth == 1) return false;  // nothing waits behind a kernel
-    if (!holds(type) && cores_->age(type) - looked_[index(type)] < places(type) / 2) return false;
+    if (!holds(type) && age - looked_[index(type)] < places(type) / 2) return false;
     for (bool moved = false;;) {
       const Found found = look(type);
       if (!found.any()) return moved;
-      const std::uint32_t core = cores_->least_loaded(type, false);
-      if (core == OwnCores<Env>::kNone || core == found.core) return moved;
-      if (cores_->load(core) >= (holds(type) ? 1 : depth)) return moved;
-      moved |= take(found, core);
+      const Taken taken = first_says<Lanes>([&] { return take(type, found, depth); });
+      if (taken == Taken::kNoPlace) return moved;
+      moved |= taken == Taken::kYes;
     }
   }
   // Now and then: whatever waits behind a kernel begins on a core that is idle.
   TM_DEVICE bool relieve() {
     bool moved = false;
     for (const CoreType type : {CoreType::kAic, CoreType::kAiv}) {
-      const std::uint32_t core = cores_->idle(type);
-      if (core == OwnCores<Env>::kNone) continue;
+      if (cores_->idle(type) == kNone) continue;
       const Found found = oldest(type);
-      if (found.any()) moved |= take(found, core);
+      if (found.any()) moved |= first_says<Lanes>([&] { return take(found, cores_->idle(type)); });
     }
-    cores_->tell_cores();
     return moved;
   }
 
  private:
+  using Lanes = LanesOf<Env>;
+  static constexpr std::uint32_t kNone = OwnCores<Env>::kNone;
+
   struct Found {
-    std::uint32_t core = OwnCores<Env>::kNone;
+    std::uint32_t core = kNone;
     std::uint64_t token = 0;
     std::uint64_t age = 0;
-    TM_DEVICE bool any() const { return core != OwnCores<Env>::kNone; }
+    TM_DEVICE bool any() const { return core != kNone; }
   };
 
   // The oldest of those that were overtaken.
   TM_DEVICE Found look(CoreType type) {
-    const std::uint64_t now = cores_->age(type);
+    const std::uint64_t now = first_says<Lanes>([&] { return cores_->age(type); });
     const Found found = oldest(type);
     // What was given since the clock was read is younger than it.
     const std::uint64_t overtakers = found.any() && now > found.age ? now - found.age : 0;
-    holds_[index(type)] = overtakers >= 2 * places(type);
-    if (overtakers >= places(type)) return found;  // the next look is due until it is moved
-    looked_[index(type)] = now;
-    return {};
+    const bool due = overtakers >= places(type);
+    by_first<Lanes>([&] {
+      holds_[index(type)] = overtakers >= 2 * places(type);
+      if (!due) looked_[index(type)] = now;  // otherwise the next look is due until it is moved
+    });
+    return due ? found : Found{};
   }
-  // Of the first one that waits behind each kernel.
+  // Of the first one that waits behind each kernel: a core by each lane, and so on.
   TM_DEVICE TM_NOINLINE Found oldest(CoreType type) const {
     Found found;
-    for (std::uint32_t core = 0; core < memory_->config().core_count(); ++core) {
+    for (std::uint32_t core = Lanes::lane(); core < memory_->config().core_count();
+         core += Lanes::kCount) {
       if (core_type(core) != type) continue;
       const Mailbox& mailbox = memory_->mailbox(core);
       // pairs with [dispatched]: the ages are those of these tokens
@@ -94,7 +99,27 @@ class Overtaken {
         break;
       }
     }
-    return found;
+    return oldest_of_lanes(found);
+  }
+  TM_DEVICE static Found oldest_of_lanes(const Found& found) {
+    if constexpr (Lanes::kCount == 1) return found;
+    Found best;
+    for (std::uint32_t lanes = Lanes::ballot(found.any()); lanes != 0; lanes &= lanes - 1) {
+      const std::uint32_t lane = lowest_bit(lanes);
+      const std::uint64_t age = Lanes::of_lane(found.age, lane);
+      if (best.any() && age >= best.age) continue;
+      best = {static_cast<std::uint32_t>(Lanes::of_lane(found.core, lane)),
+              Lanes::of_lane(found.token, lane), age};
+    }
+    return best;
+  }
+  // For the core that has the least to do.
+  enum class Taken : std::uint32_t { kNo, kYes, kNoPlace };
+  TM_DEVICE Taken take(CoreType type, const Found& found, std::uint32_t depth) {
+    const std::uint32_t core = cores_->least_loaded(type, false);
+    if (core == kNone || core == found.core) return Taken::kNoPlace;
+    if (cores_->load(core) >= (holds(type) ? 1 : depth)) return Taken::kNoPlace;
+    return take(found, core) ? Taken::kYes : Taken::kNo;
   }
   // False: its core has come to it, or another scheduler took it.
   TM_DEVICE bool take(const Found& found, std::uint32_t core) {

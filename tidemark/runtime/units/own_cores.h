@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "tidemark/runtime/runtime_memory.h"
+#include "tidemark/runtime/units/lanes.h"
 #include "tidemark/runtime/units/unit_env.h"
 #include "tidemark/schema/cluster_range.h"
 
@@ -13,6 +14,8 @@ namespace tidemark {
 
 template <UnitEnv Env>
 class OwnCores {
+  using Lanes = LanesOf<Env>;
+
  public:
   static constexpr std::uint32_t kNone = ~0u;
 
@@ -37,32 +40,47 @@ class OwnCores {
     const std::uint32_t own = core - first();
     return own < kKept ? kept_[own].handled : memory_->mailbox(core).handled;
   }
-  TM_DEVICE void handle(std::uint32_t core) {
+  // Returns its bit if it has nothing to do now, for note_handled(). By the lane that looks at it.
+  TM_DEVICE std::uint64_t handle(std::uint32_t core) {
     const std::uint64_t handled_now = handled(core) + 1;
-    touched_ = true;
-    const std::uint32_t own = core - first();
-    if (own < kKept) {
-      kept_[own].handled = handled_now;
-      if (kept_[own].given == handled_now) idle_ |= bit_of(own);
-    }
     memory_->mailbox(core).handled = handled_now;
+    const std::uint32_t own = core - first();
+    if (own >= kKept) return 0;
+    kept_[own].handled = handled_now;
+    return kept_[own].given == handled_now ? bit_of(own) : 0;
   }
-  // Bit per core from this one on, kLoadsTogether of them: it has finished something. Each answer
-  // is looked at again, with an acquire.
+  // What all lanes found.
+  TM_DEVICE void note_handled(std::uint64_t idle) {
+    idle_ |= idle;
+    touched_ = true;
+  }
+  // Where there is a lane for each core: what its core, if it has something to do, has finished.
+  TM_DEVICE std::uint64_t look() const {
+    const std::uint32_t own = Lanes::lane();
+    if (own >= last() - first() || load(first() + own) == 0) return kNothing;
+    return memory_->mailbox(first() + own).finished.load_relaxed();
+  }
+  TM_DEVICE bool has_finished(std::uint64_t looked) const {
+    return looked != kNothing && looked != handled(first() + Lanes::lane());
+  }
+  static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
+  // Cores that a lane looks at together, from one on.
+  static constexpr std::uint32_t kTogether = Lanes::kCount > 1 ? 1 : kLoadsTogether<Env>;
+  // Bit per core from this one on, kTogether of them: it has finished something. Each answer is
+  // looked at again, with an acquire.
   TM_DEVICE std::uint32_t answered(std::uint32_t from) const {
-    constexpr std::uint32_t kCount = kLoadsTogether<Env>;
     // Idle cores have nothing to answer.
-    if (are_kept() && (~idle_ >> (from - first()) & ((std::uint64_t{1} << kCount) - 1)) == 0)
+    if (are_kept() && (~idle_ >> (from - first()) & ((std::uint64_t{1} << kTogether) - 1)) == 0)
       return 0;
-    std::uint64_t finished[kCount];
+    std::uint64_t finished[kTogether];
     TM_UNROLL
-    for (std::uint32_t i = 0; i < kCount; ++i) {
+    for (std::uint32_t i = 0; i < kTogether; ++i) {
       const std::uint32_t core = from + i < last() ? from + i : last() - 1;
       finished[i] = memory_->mailbox(core).finished.load_relaxed();
     }
     std::uint32_t bits = 0;
     TM_UNROLL
-    for (std::uint32_t i = 0; i < kCount; ++i)
+    for (std::uint32_t i = 0; i < kTogether; ++i)
       if (from + i < last() && finished[i] != handled(from + i)) bits |= 1u << i;
     return bits;
   }
@@ -131,6 +149,15 @@ class OwnCores {
     return sum;
   }
 
+  // A core waits behind its work only if there is more to do than the device has cores, and none of
+  // them is idle: otherwise another one, which may be another scheduler's, is free sooner.
+  TM_DEVICE std::uint32_t allowed_load(CoreType type, std::uint64_t waiting) const {
+    const std::uint64_t others = waiting > 0 ? waiting - 1 : 0;
+    const std::uint64_t allowed = 1 + others / memory_->config().core_count(type);
+    const std::uint32_t depth = memory_->config().mailbox_depth;
+    return allowed < depth ? static_cast<std::uint32_t>(allowed) : depth;
+  }
+
   // A cluster whose cores for these parts have nothing to do.
   TM_DEVICE std::uint32_t free_cluster(std::uint32_t parts) const {
     for (std::uint32_t cluster = clusters_.first; cluster < clusters_.last; ++cluster)
@@ -166,20 +193,21 @@ class OwnCores {
     give(core, dispatch, load(core) > 0 ? age(core_type(core)) : 0);
   }
   TM_DEVICE void give(std::uint32_t core, const Dispatch& dispatch, std::uint64_t age) {
-    if constexpr (requires { Env::gives(); }) Env::gives();  // a test watches every one
-    (core_type(core) == CoreType::kAic ? last_aic_ : last_aiv_) = core - first();
-    const std::uint64_t token = given(core);
-    touched_ = true;
-    DispatchCell& cell = memory_->dispatch(core, token);
-    cell.dispatch = dispatch;
-    cell.age.store_relaxed(age);
+    put(core, dispatch, age);
     const std::uint32_t own = core - first();
-    if (own < kKept) {
-      kept_[own].given = token + 1;
-      idle_ &= ~bit_of(own);
-    }
-    memory_->mailbox(core).given = token + 1;
+    note_given(core, own < kKept ? bit_of(own) : 0);
     untold_ |= bit_of(own < kKept ? own : kKept - 1);
+  }
+  // The same for several cores at once, one by each lane, which tells it. Then the first lane says
+  // which ones they were, and the last of them.
+  TM_DEVICE void give_and_tell(std::uint32_t core, const Dispatch& dispatch, std::uint64_t age) {
+    put(core, dispatch, age);
+    tell(core);
+  }
+  TM_DEVICE void note_given(std::uint32_t last_core, std::uint64_t own_bits) {
+    (core_type(last_core) == CoreType::kAic ? last_aic_ : last_aiv_) = last_core - first();
+    touched_ = true;
+    idle_ &= ~own_bits;
   }
   // Once for all that was given to a core: its line is fetched once.
   TM_DEVICE void tell_cores() {
@@ -212,6 +240,16 @@ class OwnCores {
   TM_DEVICE std::uint64_t given(std::uint32_t core) const {
     const std::uint32_t own = core - first();
     return own < kKept ? kept_[own].given : memory_->mailbox(core).given;
+  }
+  TM_DEVICE void put(std::uint32_t core, const Dispatch& dispatch, std::uint64_t age) {
+    if constexpr (requires { Env::gives(); }) Env::gives();  // a test watches every one
+    const std::uint64_t token = given(core);
+    DispatchCell& cell = memory_->dispatch(core, token);
+    cell.dispatch = dispatch;
+    cell.age.store_relaxed(age);
+    const std::uint32_t own = core - first();
+    if (own < kKept) kept_[own].given = token + 1;
+    memory_->mailbox(core).given = token + 1;
   }
   TM_DEVICE void tell(std::uint32_t core) {
     Mailbox& mailbox = memory_->mailbox(core);

@@ -15,7 +15,8 @@
 namespace tidemark {
 
 struct ReadyCell {
-  DeviceWord<std::uint64_t> turn;  // in the lower half; above it the blocks that are left
+  // Bits 31-0 the turn, 62-32 the blocks that are left, 63 whether they start together.
+  DeviceWord<std::uint64_t> turn;
   DeviceWord<std::uint32_t> task;  // SlotRef
   DeviceWord<std::uint32_t> needs;
 };
@@ -69,8 +70,7 @@ class ReadyQueue {
     }
     cell.task.store_relaxed(ready.task);
     cell.needs.store_relaxed(needs_of(ready));
-    // [task ready]
-    cell.turn.store_release(std::uint64_t{ready.blocks} << 32 | (turn_of(position) + 1));
+    cell.turn.store_release(turn_with(ready, position));  // [task ready]
   }
   template <DeviceEnv Env, class Stopped>
   TM_DEVICE void push(std::uint32_t task, const Stopped& stopped) {
@@ -86,8 +86,13 @@ class ReadyQueue {
     return any;
   }
   TM_DEVICE std::uint64_t cell_turn(std::uint64_t position) const {
-    return cells_[position & mask_].turn.load_relaxed();
+    return turn_word(position).load_relaxed();
   }
+  TM_DEVICE const DeviceWord<std::uint64_t>& turn_word(std::uint64_t position) const {
+    return cells_[position & mask_].turn;
+  }
+  TM_DEVICE const DeviceWord<std::uint64_t>& taken_word() const { return words_->taken; }
+  TM_DEVICE const DeviceWord<std::uint64_t>& pushed_word() const { return words_->pushed; }
   TM_DEVICE bool still_empty(std::uint64_t turn, std::uint64_t position) const {
     return static_cast<std::uint32_t>(turn) == turn_of(position);
   }
@@ -111,54 +116,62 @@ class ReadyQueue {
   // One block of the task that was looked at: the one with `head.ready.blocks` left. False:
   // somebody else took it.
   TM_DEVICE bool take(const ReadyHead& head) {
-    ReadyCell& cell = cells_[head.position & mask_];
-    const std::uint32_t turn = turn_of(head.position) + 1;
-    if (head.ready.blocks > 1) {
-      std::uint64_t seen = std::uint64_t{head.ready.blocks} << 32 | turn;
-      return cell.turn.replace_acq_rel(seen, seen - (std::uint64_t{1} << 32));  // [block taken]
-    }
-    std::uint64_t position = head.position;
-    // alone: it only decides who takes
-    if (!words_->taken.replace_acq_rel(position, position + 1)) return false;
-    cell.turn.store_release(std::uint32_t{turn + 1});  // [cell emptied]
+    if (!claim(head, 1)) return false;
+    if (head.ready.blocks == 1) leave(head.position);
     return true;
   }
-  // Blocks of the task that was looked at, up to `most` and but for its last one: one claim for all
-  // of them. Returns how many; 0: somebody else took some.
-  TM_DEVICE std::uint32_t take_blocks(const ReadyHead& head, std::uint32_t most, ReadyTask* tasks) {
-    const std::uint32_t blocks = head.ready.blocks;
-    const std::uint32_t count = most < blocks ? most : blocks - 1;
-    std::uint64_t seen = std::uint64_t{blocks} << 32 | (turn_of(head.position) + 1);
-    if (!cells_[head.position & mask_].turn.replace_acq_rel(
-            seen, seen - (std::uint64_t{count} << 32)))  // [block taken]
-      return 0;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      tasks[i] = head.ready;
-      tasks[i].blocks = blocks - i;
+  // The task that was looked at and those behind it, up to `most` (kBatchMost), as far as they are
+  // tasks of one block; or of a task of more blocks so many, but for its last one. One claim for
+  // all of them. Returns how many; 0: somebody else took some.
+  TM_DEVICE std::uint32_t take_batch(const ReadyHead& head, std::uint32_t most, ReadyTask* tasks) {
+    std::uint32_t count = 0;
+    if (head.ready.blocks > 1) {
+      for (; count < most && count + 1 < head.ready.blocks; ++count) {
+        tasks[count] = head.ready;
+        tasks[count].blocks -= count;
+      }
+      return claim(head, count) ? count : 0;
     }
+    tasks[count++] = head.ready;
+    while (count < most && may_join(head.position, count, tasks[count])) ++count;
+    if (!claim(head, count)) return 0;
+    for (std::uint32_t i = 0; i < count; ++i) leave(head.position + i);
     return count;
   }
-  // The task that was looked at and those behind it, up to `most` (kBatchMost), as far as they are
-  // tasks of one block: one claim for all of them. Returns how many; 0: somebody else took it.
-  TM_DEVICE std::uint32_t take_batch(const ReadyHead& head, std::uint32_t most, ReadyTask* tasks) {
-    tasks[0] = head.ready;
-    std::uint32_t count = 1;
-    for (; count < most && count <= mask_; ++count) {
-      const std::uint64_t position = head.position + count;
-      const ReadyCell& cell = cells_[position & mask_];
-      // pairs with [task ready]
-      const std::uint64_t turn = cell.turn.load_acquire();
-      if (turn != (std::uint64_t{1} << 32 | (turn_of(position) + 1))) break;
-      tasks[count] = ready_in(cell, turn);
-      if (tasks[count].together) break;
+  // The parts of it. So many places behind the first one there is a task of one block.
+  TM_DEVICE bool may_join(std::uint64_t first, std::uint32_t place, ReadyTask& task) const {
+    return place <= mask_ && look_at(first + place, task) && task.blocks == 1 && !task.together;
+  }
+  // False: nothing is at this place, or not any more.
+  TM_DEVICE bool look_at(std::uint64_t position, ReadyTask& task) const {
+    const ReadyCell& cell = cells_[position & mask_];
+    // pairs with [task ready] and [block taken]
+    const std::uint64_t turn = cell.turn.load_acquire();
+    if (static_cast<std::uint32_t>(turn) != turn_of(position) + 1) return false;
+    task = ready_in(cell, turn);
+    return true;
+  }
+  // The same of its blocks alone, without an acquire, which would leave others more time to claim
+  // it first: who has claimed a task of one block looks at it then.
+  TM_DEVICE bool glance_at(std::uint64_t position, ReadyTask& task) const {
+    const std::uint64_t turn = cell_turn(position);
+    task.blocks = blocks_in(turn);
+    task.together = together_in(turn);
+    return static_cast<std::uint32_t>(turn) == turn_of(position) + 1;
+  }
+  // Tasks of one block, each of which leaves its cell then; or blocks of one.
+  TM_DEVICE bool claim(const ReadyHead& head, std::uint32_t count) {
+    if (head.ready.blocks > 1) {
+      std::uint64_t seen = turn_with(head.ready, head.position);
+      return cells_[head.position & mask_].turn.replace_acq_rel(
+          seen, seen - (std::uint64_t{count} << 32));  // [block taken]
     }
     std::uint64_t position = head.position;
-    // alone: it only decides who takes
-    if (!words_->taken.replace_acq_rel(position, position + count)) return 0;
-    for (std::uint32_t i = 0; i < count; ++i, ++position)
-      cells_[position & mask_].turn.store_release(
-          std::uint32_t{turn_of(position) + 2});  // [cell emptied]
-    return count;
+    return words_->taken.replace_relaxed(position, position + count);  // it only decides who takes
+  }
+  TM_DEVICE void leave(std::uint64_t position) {
+    cells_[position & mask_].turn.store_release(
+        std::uint32_t{turn_of(position) + 2});  // [cell emptied]
   }
   // Of tasks of one block.
   TM_DEVICE bool take(std::uint32_t& task) {
@@ -185,25 +198,30 @@ class ReadyQueue {
   TM_DEVICE std::uint64_t taken() const { return words_->taken.load_relaxed(); }
 
  private:
-  //   31       30 ─ 24   23 ─ 8    2 ─ 0
-  //   together    0      kernel    parts
-  static constexpr std::uint32_t kTogetherBit = 1u << 31;
+  //   31 ─ 24   23 ─ 8    2 ─ 0
+  //      0      kernel    parts
   static constexpr std::uint32_t kKernelShift = 8;
   static constexpr std::uint32_t kPartsMask = (1u << kKernelsMax) - 1;
 
   TM_DEVICE static std::uint32_t needs_of(const ReadyTask& ready) {
-    return ready.parts | std::uint32_t{ready.kernel} << kKernelShift |
-           (ready.together ? kTogetherBit : 0);
+    return ready.parts | std::uint32_t{ready.kernel} << kKernelShift;
   }
   TM_DEVICE static ReadyTask ready_in(const ReadyCell& cell, std::uint64_t turn) {
     const std::uint32_t needs = cell.needs.load_relaxed();
     return {.task = cell.task.load_relaxed(),
-            .blocks = static_cast<std::uint32_t>(turn >> 32),
+            .blocks = blocks_in(turn),
             .parts = needs & kPartsMask,
-            .together = (needs & kTogetherBit) != 0,
+            .together = together_in(turn),
             .kernel = static_cast<std::uint16_t>(needs >> kKernelShift)};
   }
-
+  TM_DEVICE std::uint64_t turn_with(const ReadyTask& ready, std::uint64_t position) const {
+    return std::uint64_t{ready.together} << 63 | std::uint64_t{ready.blocks} << 32 |
+           (turn_of(position) + 1);
+  }
+  TM_DEVICE static std::uint32_t blocks_in(std::uint64_t turn) {
+    return static_cast<std::uint32_t>(turn >> 32) & ~(1u << 31);
+  }
+  TM_DEVICE static bool together_in(std::uint64_t turn) { return turn >> 63 != 0; }
   TM_DEVICE std::uint32_t turn_of(std::uint64_t position) const {
     return static_cast<std::uint32_t>((position >> bits_) * 2);
   }

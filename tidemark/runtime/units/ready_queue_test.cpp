@@ -131,15 +131,15 @@ TEST(ReadyQueue, BlocksOfATaskAreTakenTogetherButForTheLast) {
   ASSERT_TRUE(queue.peek(head));
   stale = head;
   ReadyTask tasks[ReadyQueue::kBatchMost];
-  ASSERT_EQ(queue.take_blocks(head, 3, tasks), 3u);
+  ASSERT_EQ(queue.take_batch(head, 3, tasks), 3u);
   for (std::uint32_t i = 0; i < 3; ++i) {
     EXPECT_EQ(tasks[i].task, 7u);
     EXPECT_EQ(tasks[i].blocks, 9 - i) << "with those that are left behind it";
   }
-  EXPECT_EQ(queue.take_blocks(stale, 3, tasks), 0u) << "somebody has taken some since the look";
+  EXPECT_EQ(queue.take_batch(stale, 3, tasks), 0u) << "somebody has taken some since the look";
   ASSERT_TRUE(queue.peek(head));
   EXPECT_EQ(head.ready.blocks, 6u);
-  ASSERT_EQ(queue.take_blocks(head, 16, tasks), 5u) << "all but the last one";
+  ASSERT_EQ(queue.take_batch(head, 16, tasks), 5u) << "all but the last one";
   ASSERT_TRUE(queue.peek(head));
   EXPECT_EQ(head.ready.task, 7u);
   EXPECT_EQ(head.ready.blocks, 1u);
@@ -165,7 +165,7 @@ TEST(ReadyQueue, EveryBlockIsTakenOnceByOneOfManyTakers) {
       for (ReadyHead head; queue.peek(head);) {
         std::uint32_t count = 0;
         if (head.ready.blocks > 2 && taker > 0)
-          count = queue.take_blocks(head, 2 + taker * 3, tasks);
+          count = queue.take_batch(head, 2 + taker * 3, tasks);
         else if (queue.take(head))
           tasks[count++] = head.ready;
         for (std::uint32_t i = 0; i < count; ++i)

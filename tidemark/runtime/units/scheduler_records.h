@@ -26,10 +26,12 @@ class SchedulerRecords {
         finishes_(recorder_of<Recorder<TaskSpan, Env>>(
             region, memory.config().lanes().finishes(index), costs)),
         phases_(recorder_of<Recorder<SchedulerPhase, Env>>(
-            region, memory.config().lanes().phases(index), costs)) {}
+            region, memory.config().lanes().phases(index), costs)),
+        has_finishes_(finishes_.enabled()),
+        has_phases_(phases_.enabled()) {}
 
-  TM_DEVICE bool has_finishes() const { return finishes_.enabled(); }
-  TM_DEVICE bool has_phases() const { return phases_.enabled(); }
+  TM_DEVICE bool has_finishes() const { return has_finishes_; }
+  TM_DEVICE bool has_phases() const { return has_phases_; }
   // Only a record of the finish says when a task was given.
   TM_DEVICE std::uint64_t dispatch_ticks() const { return has_finishes() ? Env::now_ticks() : 0; }
 
@@ -65,6 +67,7 @@ class SchedulerRecords {
   RuntimeMemory memory_;
   Recorder<TaskSpan, Env> finishes_;
   Recorder<SchedulerPhase, Env> phases_;
+  bool has_finishes_, has_phases_;  // all lanes look at them while one of them records
 };
 
 }  // namespace tidemark

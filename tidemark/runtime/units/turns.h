@@ -70,9 +70,6 @@ class Turns {
     return memory_->control().collecting.load_relaxed() == 0 || collects(shape, position);
   }
 
-  TM_DEVICE static constexpr TaskShape shape_of(CoreType type) {
-    return type == CoreType::kAic ? TaskShape::kAic : TaskShape::kAiv;
-  }
   // Zero is nobody. Positions do not repeat, so a name that came too late is nobody's.
   TM_DEVICE static constexpr std::uint64_t name_of(TaskShape shape, std::uint64_t position) {
     return (position << 2 | static_cast<std::uint64_t>(shape)) + 1;
