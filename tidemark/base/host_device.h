@@ -74,6 +74,15 @@ TM_DEVICE constexpr std::uint32_t highest_bit(std::uint64_t number) {
 }
 TM_DEVICE inline std::uint32_t count_bits(std::uint64_t number) { return TM_COUNT_BITS(number); }
 
+// Ends the device without a word.
+[[noreturn]] TM_DEVICE inline void end_here() {
+#if defined(__CUDA_ARCH__)
+  __trap();
+#else
+  std::abort();
+#endif
+}
+
 // Ends the device: a kernel traps, a process aborts after saying why.
 [[noreturn]] TM_DEVICE TM_NOINLINE inline void stop_here(const char* what, const char* file,
                                                          int line) {

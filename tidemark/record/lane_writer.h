@@ -6,10 +6,9 @@
 
 #include <cstdint>
 
-#include "tidemark/base/check.h"
 #include "tidemark/base/fault_point.h"
 #include "tidemark/record/at_speaker.h"
-#include "tidemark/record/device_env.h"
+#include "tidemark/record/lane_check.h"
 #include "tidemark/record/recorder_costs.h"
 #include "tidemark/schema/stamp.h"
 #include "tidemark/transport/region.h"
@@ -35,9 +34,9 @@ class LaneWriter {
         lane_(lane),
         free_ring_(region->free_ring(lane)),
         full_ring_(region->full_ring(lane)) {
-    TM_CHECK(lane < region->layout().shape.max_lanes);
+    expect_of_lane<Env>(*region, lane < region->layout().shape.max_lanes, "no such lane");
     const LanePlan& plan = region->lane(lane).plan;
-    TM_CHECK(plan.record_bytes == record_bytes);
+    expect_of_lane<Env>(*region, plan.record_bytes == record_bytes, "a lane of other records");
     record_bytes_ = record_bytes;
     overflow_ = plan.overflow;
     reserved_first_page_ = plan.reserved_first_page;

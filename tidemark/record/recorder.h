@@ -74,15 +74,6 @@ static_assert(Block<SoloBlock>);
 template <TraceRecord R, DeviceEnv Env>
 class Recorder;
 
-template <class Env>
-inline constexpr bool kEnvLooksLate = [] {
-  if constexpr (requires { Env::kLooksLate; }) {
-    return Env::kLooksLate;
-  } else {
-    return false;
-  }
-}();
-
 // A recorder's hot state by value, so that a loop keeps it in registers: where the next record
 // goes, how many still fit into the page, and the stamp. While a pen is out, the recorder is
 // written only through it; the pen's end gives the state back. Every thread of a block holds its

@@ -206,8 +206,9 @@ using RecorderDeathTest = RecorderTest;
 
 TEST_F(RecorderDeathTest, ALaneOfAnotherRecordSizeIsABug) {
   RegionInMemory other({.lanes = {RegionInMemory::lane_of(StreamId::kDump, Overflow::kWait, 0)}});
-  EXPECT_EXIT(SpanRecorder(&other.view(), 0), testing::KilledBySignal(SIGABRT), "record_bytes");
-  EXPECT_EXIT(SpanRecorder(&other.view(), 1), testing::KilledBySignal(SIGABRT), "max_lanes");
+  EXPECT_EXIT(SpanRecorder(&other.view(), 0), testing::KilledBySignal(SIGABRT),
+              "a lane of other records");
+  EXPECT_EXIT(SpanRecorder(&other.view(), 1), testing::KilledBySignal(SIGABRT), "no such lane");
 }
 
 // Where the host cannot zero a page (a device keeps it in its own memory), the producer does.

@@ -80,7 +80,10 @@ class CudaRecording {
     if (check_(cudaDeviceSynchronize(), "the recorded kernels") &&
         sample_cuda_clock(check_, stream_, sample))
       recording_->note_clock(sample);
-    auto report = recording_->finish(check_.message());
+    std::string fault = check_.message();
+    if (const std::string said = recording_->fault_text(); !fault.empty() && !said.empty())
+      fault = said + "; " + fault;
+    auto report = recording_->finish(fault);
     cudaSetDevice(current);
     if (report && check_.failed()) return failure(ErrorKind::kDevice, "{}", check_.message());
     return report;

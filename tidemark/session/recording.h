@@ -99,6 +99,8 @@ class Recording {
   [[nodiscard]] const MappedMemory& memory() const { return mapping_; }
   [[nodiscard]] const RegionView& region() const { return region_; }
   [[nodiscard]] const std::string& directory() const { return run_->directory(); }
+  // What the device said before it was ended; empty: nothing.
+  [[nodiscard]] std::string fault_text() const { return run_->fault_text(); }
   // A reading of that device's clock; the first is the epoch of all times.
   void note_clock(const ClockSample& sample);
 

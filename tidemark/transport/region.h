@@ -99,6 +99,7 @@ struct RegionHeader {
 };
 static_assert(sizeof(RegionHeader) <= kRegionHeaderBytes);
 static_assert(offsetof(RegionHeader, host) == 256 && offsetof(RegionHeader, device) == 512);
+static_assert(offsetof(RegionHeader, fault_text) % 8 == 0);
 
 class RegionView {
  public:
@@ -145,6 +146,17 @@ class RegionView {
     return header().host.abort.load_acquire() != 0 || header().device.host_gone.load_acquire() != 0;
   }
   TM_DEVICE const RegionLayout& layout() const { return layout_; }
+  // What went wrong, for people, just before the device is ended.
+  TM_DEVICE void say_fault(const char* text) const {
+    auto* words = reinterpret_cast<SharedWord<std::uint64_t>*>(header().fault_text);
+    std::uint32_t length = 0;
+    for (std::uint64_t packed = 0; text[length] != 0 && length < kFaultTextBytes - 1; ++length) {
+      if (length % 8 == 0) packed = 0;
+      packed |= std::uint64_t{static_cast<unsigned char>(text[length])} << (8 * (length % 8));
+      words[length / 8].store_relaxed(packed);
+    }
+    header().device.fault_bytes.store_release(length);  // [fault written]
+  }
 
   TM_DEVICE LaneEntry& lane(LaneIndex lane) const {
     return *at<LaneEntry>(layout_.lane_offset(lane));

@@ -28,9 +28,12 @@ struct CudaEnv {
     asm("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
     const std::uint32_t thread =
         threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-    return encode_place({.multiprocessor = multiprocessor,
-                         .block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z),
-                         .warp = thread / 32});
+    const std::uint32_t here = __activemask();
+    return encode_place(
+        {.multiprocessor = multiprocessor,
+         .block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z),
+         // The same for all that are here; the compiler knows it then.
+         .warp = __shfl_sync(here, thread / 32, __ffs(static_cast<int>(here)) - 1)});
   }
 
   // Doubles from 4 us to 256 us. Every look is a read over the link that the records need: 132
