@@ -129,8 +129,8 @@ struct UnitKernel {
       .core = kPart == 0 ? CoreType::kAic : CoreType::kAiv,
       .args = {ArgInfo{"tensor", kRoles, true, {}}..., scalar("task", DType::kUint64)}};
   template <class Block>
-  static void run(Block&, const TaskArgs& args) {
-    run_unit(kPart, args);
+  static void run(Block& block, const TaskArgs& args) {
+    if (block.thread() == 0) run_unit(kPart, args);
   }
 };
 

@@ -12,6 +12,7 @@
 #include "tests/random_program_reference.h"
 #include "tests/random_program_workload.h"
 #include "tidemark/device/program.h"
+#include "tidemark/device/sim/threaded_core.h"
 #include "tidemark/session/plan_workload.h"
 #include "tidemark/session/run_session.h"
 #include "tidemark/session/runtime_lanes.h"
@@ -83,7 +84,9 @@ inline void run_recorded(DeviceContext& context) {
                     *current_notes);
   run_sim_units<Workload>(
       memory, context.status(), watch,
-      [&] { return context.stop_requested() || current_run->too_late(); }, region);
+      [&] { return context.stop_requested() || current_run->too_late(); }, region,
+      config.block_threads > 1 ? &run_threaded_core<Workload::Kernels, SimEnv>
+                               : &run_sim_core<Workload::Kernels, SimEnv>);
 }
 
 inline constexpr const char* kRecordedProgram = "recorded_program";

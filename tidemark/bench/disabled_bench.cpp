@@ -48,8 +48,10 @@ __attribute__((noinline)) std::uint64_t loop_without_probe(std::uint64_t iterati
 struct NoDumper {
   NoDumper(const RuntimeMemory&, const RegionView*, std::uint32_t, RecorderCosts*) {}
   static constexpr bool enabled() { return false; }
-  static void before(TaskSlot&) {}
-  static void after(TaskSlot&) {}
+  template <class Block>
+  static void before(Block&, TaskSlot&) {}
+  template <class Block>
+  static void after(Block&, TaskSlot&) {}
   static void close() {}
 };
 

@@ -34,6 +34,23 @@ class FrameWriter : public LaneWriter<Env> {
   TM_DEVICE bool write_from(Made& source, std::uint64_t total_bytes) {
     return write_fragments(source, total_bytes);
   }
+  // … by all threads of a block, on the one writer of thread 0: source.store(quanta, bytes) stores
+  // the next ones, each thread some of them.
+  template <Block B, class Made>
+  TM_DEVICE TM_NOINLINE bool write_together(B& block, Made& source, std::uint64_t total_bytes) {
+    for (std::uint64_t offset = 0;;) {
+      Span span{};
+      if (block.thread() == 0) span = begin_fragment(total_bytes, offset);
+      span = block.broadcast(span);
+      if (span.quanta == nullptr) return false;
+      source.store(span.quanta, span.length);
+      block.sync();  // every store is issued
+      if (block.thread() == 0) end_fragment(span);
+      offset += span.length;
+      if (offset >= total_bytes) break;
+    }
+    return block.thread() != 0 || this->accept(total_bytes);
+  }
 
   TM_DEVICE bool write_frame(const void* data, std::uint64_t bytes) {
     const FramePiece piece{data, bytes};
@@ -45,6 +62,7 @@ class FrameWriter : public LaneWriter<Env> {
     std::uint64_t total_bytes;
     std::uint64_t offset;
     std::uint64_t length;
+    SharedQuantum* quanta;  // null: refused
   };
 
   // Walks the pieces in order, eight bytes at a time.
@@ -83,15 +101,13 @@ class FrameWriter : public LaneWriter<Env> {
 
   template <class AnySource>
   TM_DEVICE TM_NOINLINE bool write_fragments(AnySource& source, std::uint64_t total_bytes) {
-    if (!this->enabled()) return false;
     std::uint64_t offset = 0;
     do {
-      if (room() < kFragmentHeaderBytes + kQuantumBytes && !this->turn_page()) return false;
-      const std::uint64_t left = total_bytes - offset;
-      const std::uint64_t most = room() - kFragmentHeaderBytes;
-      const std::uint64_t length = left < most ? left : most;
-      put_fragment(source, {.total_bytes = total_bytes, .offset = offset, .length = length});
-      offset += length;
+      const Span span = begin_fragment(total_bytes, offset);
+      if (span.quanta == nullptr) return false;
+      store_bytes(source, span.quanta, span.length);
+      end_fragment(span);
+      offset += span.length;
     } while (offset < total_bytes);
     return this->accept(total_bytes);
   }
@@ -125,19 +141,27 @@ class FrameWriter : public LaneWriter<Env> {
   }
   static constexpr std::uint64_t kMadeBytes = 4096;
 
-  template <class AnySource>
-  TM_DEVICE void put_fragment(AnySource& source, const Span& span) {
+  TM_DEVICE Span begin_fragment(std::uint64_t total_bytes, std::uint64_t offset) {
+    Span span{.total_bytes = total_bytes, .offset = offset, .length = 0, .quanta = nullptr};
+    if (!this->enabled()) return span;
+    if (room() < kFragmentHeaderBytes + kQuantumBytes && !this->turn_page()) return span;
+    const std::uint64_t left = total_bytes - offset;
+    const std::uint64_t most = room() - kFragmentHeaderBytes;
+    span.length = left < most ? left : most;
     auto* fragment = reinterpret_cast<FragmentHeader*>(this->cursor_);
-    auto* quanta = reinterpret_cast<SharedQuantum*>(this->cursor_ + kFragmentHeaderBytes);
-    const bool first = span.offset == 0;
-    const bool last = span.offset + span.length == span.total_bytes;
+    span.quanta = reinterpret_cast<SharedQuantum*>(this->cursor_ + kFragmentHeaderBytes);
     // Whatever an earlier filling left here must not commit the words that follow.
     fragment->commit.store_relaxed(0);
     // [commit cleared]: whoever sees one of these also sees the 0, or a later commit
     fragment->frame_number.store_release(this->next_number() + this->frames_ended_);
-    fragment->total_bytes.store_release(span.total_bytes);
-    fragment->offset.store_release(span.offset);
-    store_bytes(source, quanta, span.length);
+    fragment->total_bytes.store_release(total_bytes);
+    fragment->offset.store_release(offset);
+    return span;
+  }
+  TM_DEVICE void end_fragment(const Span& span) {
+    auto* fragment = reinterpret_cast<FragmentHeader*>(this->cursor_);
+    const bool first = span.offset == 0;
+    const bool last = span.offset + span.length == span.total_bytes;
     if (first && this->page_header().first_frame_offset.load_own() == kNoFrame)
       // alone: readers of an open page take it from the fragments; [page sealed] publishes it
       this->page_header().first_frame_offset.store_release(

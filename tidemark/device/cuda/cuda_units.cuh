@@ -95,8 +95,8 @@ __device__ void run_core(unsigned char* place, const RuntimeMemory& memory, Runt
         UnitWorker(memory, status, core, scheduler_of(config, core / kCoresPerCluster), region);
     worker->start(block);
   }
+  typename UnitWorker::Call call;
   for (bool more = true; more;) {
-    KernelCall call;
     if (leads && !worker->next(call)) call.kernel = kNoKernel;
     __syncwarp();
     more = run_together<Kernels>(block, call);

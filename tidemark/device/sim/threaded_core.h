@@ -23,7 +23,7 @@ void run_threaded_core(const RuntimeMemory& memory, RuntimeStatus* status, const
       sim_unit = config.units().core(core) + 1;  // a crash is the core's
       const CrashStack crash_stack;
       ThreadedSimBlock<Env> block(team, thread);
-      follow<Kernels>(block);
+      follow<Kernels, TensorDumper<Env>>(block);
     });
   ThreadedSimBlock<Env> block(team, region, config.lanes().events(core));
   run_worker<Kernels, Env>(memory, status, region, core, block);

@@ -2,14 +2,20 @@
 // A core's side of the dump: the arguments of a task before its kernel and after it, gathered and
 // measured in one pass, straight into the pages of the recorder. A task of many parts is captured
 // once: the first part captures before any other runs, the last one to end captures what it wrote.
+//
+// All threads of the core's block do it together, on the one dumper of thread 0: they come to the
+// same decisions, and thread 0 alone touches the recorder, the slot's words and the scratch pieces.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 
 #include "tidemark/record/frame_writer.h"
+#include "tidemark/runtime/dump/block_dump_source.h"
+#include "tidemark/runtime/dump/dump_choice.h"
 #include "tidemark/runtime/dump/dump_scratch.h"
 #include "tidemark/runtime/dump/dump_source.h"
+#include "tidemark/runtime/kernel_block.h"
 #include "tidemark/runtime/tensor/view_bounds.h"
 #include "tidemark/runtime/units/unit_env.h"
 #include "tidemark/runtime/units/unit_recorder.h"
@@ -24,36 +30,43 @@ class TensorDumper {
       : memory_(memory),
         frames_(recorder_of<FrameWriter<Env>>(region, memory.config().lanes().dump(core), costs)),
         scratch_(memory),
-        selection_(memory.config().dump),
+        choice_(memory.config()),
         core_(static_cast<std::uint16_t>(core)) {}
 
   TM_DEVICE TM_INLINE bool enabled() const { return frames_.enabled(); }
   TM_DEVICE void close() { frames_.close(); }
 
-  TM_DEVICE void before(TaskSlot& slot) {
-    if (is_single(slot)) return capture(slot, DumpStage::kBeforeDispatch);
-    std::uint32_t seen = kUntouched;
-    // alone: it only decides who captures
-    if (slot.dump_gate.replace_acq_rel(seen, kCapturing)) {
-      capture(slot, DumpStage::kBeforeDispatch);
-      slot.dump_gate.store_release(kCaptured);  // [inputs captured]
-      return;
-    }
-    // pairs with [inputs captured] and [error latched]
-    for (std::uint32_t round = 0; slot.dump_gate.load_acquire() != kCaptured &&
-                                  memory_.control().error.load_acquire() == ErrorCode::kNone;
-         ++round)
-      Env::take_turn(round);
+  template <KernelBlock B>
+  TM_DEVICE void before(B& block, TaskSlot& slot) {
+    if (is_single(slot)) return capture(block, slot, DumpStage::kBeforeDispatch);
+    if (!block.broadcast(block.thread() == 0 && comes_first(slot))) return;
+    capture(block, slot, DumpStage::kBeforeDispatch);
+    block.sync();
+    if (block.thread() == 0) slot.dump_gate.store_release(kCaptured);  // [inputs captured]
   }
-  TM_DEVICE void after(TaskSlot& slot) {
+  template <KernelBlock B>
+  TM_DEVICE void after(B& block, TaskSlot& slot) {
     // [part ended]; pairs with [part ended]: the last one sees what all of them wrote
-    if (is_single(slot) || slot.dump_left.subtract_acq_rel(1) == 1)
-      capture(slot, DumpStage::kAfterCompletion);
+    if (is_single(slot) ||
+        block.broadcast(block.thread() == 0 && slot.dump_left.subtract_acq_rel(1) == 1))
+      capture(block, slot, DumpStage::kAfterCompletion);
   }
 
  private:
   static constexpr std::uint32_t kUntouched = 0, kCapturing = 1, kCaptured = 2;
 
+  // Of a task of many parts: the first one captures, the others wait until it has.
+  TM_DEVICE bool comes_first(TaskSlot& slot) const {
+    std::uint32_t seen = kUntouched;
+    // alone: it only decides who captures
+    if (slot.dump_gate.replace_acq_rel(seen, kCapturing)) return true;
+    // pairs with [inputs captured] and [error latched]
+    for (std::uint32_t round = 0; slot.dump_gate.load_acquire() != kCaptured &&
+                                  memory_.control().error.load_acquire() == ErrorCode::kNone;
+         ++round)
+      Env::take_turn(round);
+    return false;
+  }
   TM_DEVICE static bool is_single(const TaskSlot& slot) {
     return slot.block_count == 1 && slot.shape != TaskShape::kMix;
   }
@@ -80,35 +93,37 @@ class TensorDumper {
     return {memory_.tensors(slot), slot.tensor_count, memory_.scalars(slot), slot.scalar_count};
   }
 
-  TM_DEVICE TM_NOINLINE void capture(TaskSlot& slot, DumpStage stage) {
+  template <KernelBlock B>
+  TM_DEVICE TM_NOINLINE void capture(B& block, TaskSlot& slot, DumpStage stage) {
     if (slot.raw_words != 0 && slot.info_count == 0) {
-      if (stage == DumpStage::kBeforeDispatch && is_asked_for(slot))
-        tell_skipped(slot, 0, SkipReason::kRawWords);
+      if (stage == DumpStage::kBeforeDispatch && choice_.is_asked_for(slot))
+        tell_skipped(block, slot, 0, SkipReason::kRawWords);
       return;
     }
     if (!has_sane_arguments(slot)) {
-      if (stage == DumpStage::kBeforeDispatch) tell_skipped(slot, 0, SkipReason::kInvalidView);
+      if (stage == DumpStage::kBeforeDispatch)
+        tell_skipped(block, slot, 0, SkipReason::kInvalidView);
       return;
     }
     const Arguments args = arguments_of(slot);
-    const bool conditional = stage == DumpStage::kAfterCompletion && has_condition(slot);
+    const bool conditional = stage == DumpStage::kAfterCompletion && choice_.has_condition(slot);
     bool matched = false;
-    const bool poisoned = conditional && reads_what_matches(slot, args);
-    if (stage == DumpStage::kBeforeDispatch) keep_inouts(slot, args);
+    const bool poisoned = conditional && reads_what_matches(block, slot, args);
+    if (stage == DumpStage::kBeforeDispatch) keep_inouts(block, slot, args);
     for (std::uint32_t i = 0; i < args.tensor_count; ++i)
       if (belongs(args.tensors[i].access, stage) &&
           !(stage == DumpStage::kBeforeDispatch && is_kept(slot, args, i)))
-        matched |= dump_tensor(slot, stage, args.tensors[i], i, {.poisoned = poisoned});
-    if (stage == DumpStage::kAfterCompletion) dump_kept_inouts(slot, args, matched);
+        matched |= dump_tensor(block, slot, stage, args.tensors[i], i, {.poisoned = poisoned});
+    if (stage == DumpStage::kAfterCompletion) dump_kept_inouts(block, slot, args, matched);
     // Where payload depends on what came out, inputs are looked at once that is known.
     if (conditional)
       for (std::uint32_t i = 0; i < args.tensor_count; ++i)
         if (is_input(args.tensors[i].access))
-          dump_tensor(slot, DumpStage::kBeforeDispatch, args.tensors[i], i,
+          dump_tensor(block, slot, DumpStage::kBeforeDispatch, args.tensors[i], i,
                       {.late = true, .forced = matched});
     if (stage != DumpStage::kBeforeDispatch) return;
     for (std::uint32_t i = 0; i < args.scalar_count; ++i)
-      dump_scalar(slot, args.scalars[i], args.tensor_count + i);
+      dump_scalar(block, slot, args.scalars[i], args.tensor_count + i);
   }
 
   // What a task is about to overwrite, where only its results can say whether that matters: copied
@@ -119,9 +134,9 @@ class TensorDumper {
   TM_DEVICE bool waits_for_result(const TaskSlot& slot, const StoredTensor& tensor,
                                   std::uint32_t arg) const {
     if (tensor.access != Access::kInout || !is_readable(tensor)) return false;
-    const DumpRule* rule = rule_for(slot, DumpStage::kBeforeDispatch, arg, tensor.access);
-    return rule != nullptr && rule->when != DumpWhen::kAlways && wants_payload(slot, arg) &&
-           wants_entry(slot, arg);
+    const DumpRule* rule = choice_.rule_for(slot, DumpStage::kBeforeDispatch, arg, tensor.access);
+    return rule != nullptr && rule->when != DumpWhen::kAlways && choice_.wants_payload(slot, arg) &&
+           choice_.wants_entry(slot, arg);
   }
   // Where in the scratch memory a copy is, or would be: the same before and after.
   TM_DEVICE std::uint64_t kept_at(const TaskSlot& slot, const Arguments& args,
@@ -140,32 +155,53 @@ class TensorDumper {
   TM_DEVICE bool is_kept(const TaskSlot& slot, const Arguments& args, std::uint32_t arg) const {
     return slot.dump_scratch != 0 && kept_at(slot, args, arg) != kNotKept;
   }
-  TM_DEVICE TM_NOINLINE void keep_inouts(TaskSlot& slot, const Arguments& args) {
+  template <KernelBlock B>
+  TM_DEVICE TM_NOINLINE void keep_inouts(B& block, TaskSlot& slot, const Arguments& args) {
     if (scratch_.bytes() == 0) return;
+    std::uint32_t claimed = 0;
     for (std::uint32_t i = 0; i < args.tensor_count; ++i) {
       const std::uint64_t at = kept_at(slot, args, i);
       if (at == kNotKept) continue;
-      if (slot.dump_scratch == 0) slot.dump_scratch = scratch_.claim(core_);
-      if (slot.dump_scratch == 0) return;
-      unsigned char* piece = memory_.base() + scratch_.offset(slot.dump_scratch);
-      const std::uint64_t now_ticks = Env::now_ticks();
-      ::memcpy(piece, &now_ticks, sizeof(now_ticks));
-      TensorGather gather(memory_.base(), args.tensors[i].view);
-      const std::uint64_t bytes = gather.left_bytes();
-      for (std::uint64_t done = 0; done < bytes;)
-        done += gather.read(piece + at + done, bytes - done);
+      if (claimed == 0) claimed = block.broadcast(block.thread() == 0 ? claim_piece(slot) : 0);
+      if (claimed == 0) return;
+      copy_together(block, memory_.base() + scratch_.offset(claimed) + at, args.tensors[i].view);
     }
   }
-  TM_DEVICE TM_NOINLINE void dump_kept_inouts(TaskSlot& slot, const Arguments& args, bool matched) {
-    if (slot.dump_scratch == 0) return;
-    const std::uint64_t piece = scratch_.offset(slot.dump_scratch);
+  TM_DEVICE std::uint32_t claim_piece(TaskSlot& slot) const {
+    slot.dump_scratch = scratch_.claim(core_);
+    const std::uint64_t now_ticks = Env::now_ticks();
+    if (slot.dump_scratch != 0)
+      ::memcpy(memory_.base() + scratch_.offset(slot.dump_scratch), &now_ticks, sizeof(now_ticks));
+    return slot.dump_scratch;
+  }
+  template <KernelBlock B>
+  TM_DEVICE void copy_together(B& block, unsigned char* to, const TensorView& view) const {
+    TensorGather gather(memory_.base(), view);
+    const std::uint64_t bytes = gather.left_bytes();
+    if constexpr (B::kThreads == 1) {
+      for (std::uint64_t done = 0; done < bytes;) done += gather.read(to + done, bytes - done);
+    } else {
+      for (std::uint64_t at = block.thread() * 8; at < bytes; at += block.threads() * 8) {
+        gather.seek(at);
+        gather.read(to + at, 8);
+      }
+    }
+  }
+  template <KernelBlock B>
+  TM_DEVICE TM_NOINLINE void dump_kept_inouts(B& block, TaskSlot& slot, const Arguments& args,
+                                              bool matched) {
+    const std::uint32_t claimed = slot.dump_scratch;
+    if (claimed == 0) return;
+    const std::uint64_t piece = scratch_.offset(claimed);
     for (std::uint32_t i = 0; i < args.tensor_count; ++i) {
       const std::uint64_t at = kept_at(slot, args, i);
       if (at != kNotKept)
-        dump_tensor(slot, DumpStage::kBeforeDispatch, args.tensors[i], i,
+        dump_tensor(block, slot, DumpStage::kBeforeDispatch, args.tensors[i], i,
                     {.forced = matched, .kept_piece = piece, .kept_at = piece + at});
     }
-    scratch_.release(slot.dump_scratch);
+    block.sync();  // everybody has read it
+    if (block.thread() != 0) return;
+    scratch_.release(claimed);
     slot.dump_scratch = 0;
   }
 
@@ -177,101 +213,35 @@ class TensorDumper {
     return is_input(access) == (stage == DumpStage::kBeforeDispatch);
   }
 
-  // A NaN is kept where it is made, not wherever it is handed on.
-  TM_DEVICE bool reads_what_matches(const TaskSlot& slot, const Arguments& args) const {
-    for (std::uint32_t i = 0; i < args.tensor_count; ++i) {
-      if (!is_input(args.tensors[i].access) || !is_readable(args.tensors[i])) continue;
-      for (std::uint32_t r = 0; r < selection_.rule_count; ++r) {
-        const DumpRule& rule = selection_.rules[r];
-        if (rule.when != DumpWhen::kNan && rule.when != DumpWhen::kInf) continue;
-        if (takes_kernel(rule, slot) && matches(rule, stats_of(args.tensors[i].view))) return true;
-      }
-    }
+  template <KernelBlock B>
+  TM_DEVICE bool reads_what_matches(B& block, const TaskSlot& slot, const Arguments& args) const {
+    if (!choice_.looks_for_poison(slot)) return false;
+    for (std::uint32_t i = 0; i < args.tensor_count; ++i)
+      if (is_input(args.tensors[i].access) && is_readable(args.tensors[i]) &&
+          choice_.finds_poison(slot, stats_of(block, args.tensors[i].view)))
+        return true;
     return false;
   }
-  TM_DEVICE DumpStats stats_of(const TensorView& view) const {
+  template <KernelBlock B>
+  TM_DEVICE DumpStats stats_of(B& block, const TensorView& view) const {
     DumpHeader header;
     header.dtype = view.dtype;
     header.flags = kDumpHasStats;
-    return DumpSource(header, memory_.base(), &view).finish_stats();
+    if constexpr (B::kThreads == 1)
+      return DumpSource(header, memory_.base(), &view).finish_stats();
+    else
+      return BlockDumpSource<B>(block, header, memory_.base(), &view).finish_stats();
   }
-
-  // A task that is named without an iteration is meant in all of them.
-  TM_DEVICE bool takes_task(const DumpRule& rule, TaskId id) const {
-    const auto lies_in = [&](TaskId task) {
-      return task.value >= rule.first_task && task.value <= rule.last_task;
-    };
-    return lies_in(id) || (memory_.config().repeats() && lies_in(id.without_lap()));
-  }
-  // The first rule that takes the argument; null where there are rules and none does.
-  TM_DEVICE const DumpRule* rule_for(const TaskSlot& slot, DumpStage stage, std::uint32_t arg,
-                                     Access access) const {
-    for (std::uint32_t i = 0; i < selection_.rule_count; ++i) {
-      const DumpRule& rule = selection_.rules[i];
-      if (!takes_task(rule, slot.id)) continue;
-      if ((rule.args >> arg & 1) == 0) continue;
-      if ((rule.stages >> static_cast<std::uint32_t>(stage) & 1) == 0) continue;
-      if ((rule.roles >> static_cast<std::uint32_t>(access) & 1) == 0 || !takes_kernel(rule, slot))
-        continue;
-      return &rule;
+  template <KernelBlock B>
+  TM_DEVICE TM_NOINLINE void write(B& block, const DumpHeader& header, const TensorView* view) {
+    const std::uint64_t bytes = DumpSource::total_bytes(header);
+    if constexpr (B::kThreads == 1) {
+      DumpSource source(header, memory_.base(), view);
+      frames_.write_from(source, bytes);
+    } else {
+      BlockDumpSource<B> source(block, header, memory_.base(), view);
+      frames_.write_together(block, source, bytes);
     }
-    return nullptr;
-  }
-  TM_DEVICE static bool takes_kernel(const DumpRule& rule, const TaskSlot& slot) {
-    if (rule.kernels == ~std::uint64_t{0}) return true;
-    for (const std::uint16_t kernel : slot.kernels)
-      if (kernel < kKernelNumbersMax && (rule.kernels >> kernel & 1) != 0) return true;
-    return false;
-  }
-  // Whether anything of the task would be dumped, if its arguments were known.
-  TM_DEVICE bool is_asked_for(const TaskSlot& slot) const {
-    if (selection_.level == DumpLevel::kMarked && slot.dump_marks == 0) return false;
-    for (std::uint32_t i = 0; i < selection_.rule_count; ++i) {
-      const DumpRule& rule = selection_.rules[i];
-      if (slot.id.value >= rule.first_task && slot.id.value <= rule.last_task &&
-          takes_kernel(rule, slot))
-        return true;
-    }
-    return selection_.rule_count == 0;
-  }
-  TM_DEVICE bool has_condition(const TaskSlot& slot) const {
-    for (std::uint32_t i = 0; i < selection_.rule_count; ++i) {
-      const DumpRule& rule = selection_.rules[i];
-      if (rule.when != DumpWhen::kAlways && slot.id.value >= rule.first_task &&
-          slot.id.value <= rule.last_task && takes_kernel(rule, slot))
-        return true;
-    }
-    return false;
-  }
-  TM_DEVICE static bool is_marked(const TaskSlot& slot, std::uint32_t arg) {
-    return (slot.dump_marks >> arg & 1) != 0;
-  }
-  TM_DEVICE bool wants_entry(const TaskSlot& slot, std::uint32_t arg) const {
-    return selection_.level != DumpLevel::kMarked || is_marked(slot, arg);
-  }
-  TM_DEVICE bool wants_payload(const TaskSlot& slot, std::uint32_t arg) const {
-    switch (selection_.level) {
-      case DumpLevel::kFull:
-        return true;
-      case DumpLevel::kMarked:
-      case DumpLevel::kMeta:
-        return is_marked(slot, arg);
-      default:
-        return false;
-    }
-  }
-  TM_DEVICE static bool matches(const DumpRule& rule, const DumpStats& stats) {
-    switch (rule.when) {
-      case DumpWhen::kAlways:
-        return true;
-      case DumpWhen::kNan:
-        return stats.nan > 0;
-      case DumpWhen::kInf:
-        return stats.inf > 0;
-      case DumpWhen::kAbsMaxAbove:
-        return stats.max > rule.above || -stats.min > rule.above;
-    }
-    return false;
   }
 
   TM_DEVICE DumpHeader header_of(const TaskSlot& slot, DumpStage stage, std::uint32_t arg) const {
@@ -293,18 +263,19 @@ class TensorDumper {
     std::uint64_t kept_piece = 0, kept_at = 0;  // a copy made before the kernel; 0: none
   };
   // True if the statistics matched a condition.
-  TM_DEVICE TM_NOINLINE bool dump_tensor(const TaskSlot& slot, DumpStage stage,
+  template <KernelBlock B>
+  TM_DEVICE TM_NOINLINE bool dump_tensor(B& block, const TaskSlot& slot, DumpStage stage,
                                          const StoredTensor& tensor, std::uint32_t arg,
                                          const Circumstances& when) {
-    if (!wants_entry(slot, arg)) return false;
-    const DumpRule* rule = rule_for(slot, stage, arg, tensor.access);
-    if (rule == nullptr && selection_.rule_count > 0 && !when.forced) return false;
+    if (!choice_.wants_entry(slot, arg)) return false;
+    const DumpRule* rule = choice_.rule_for(slot, stage, arg, tensor.access);
+    if (rule == nullptr && choice_.has_rules() && !when.forced) return false;
     const bool conditional = rule != nullptr && rule->when != DumpWhen::kAlways;
     // Pure inputs of a conditional rule wait until the outputs are known.
     if (conditional && !when.late && is_input(tensor.access)) return false;
     if (when.late && !conditional && !when.forced) return false;
     if (!is_readable(tensor)) {
-      tell_skipped(slot, arg, SkipReason::kInvalidView);
+      tell_skipped(block, slot, arg, SkipReason::kInvalidView);
       return false;
     }
     DumpHeader header = header_of(slot, stage, arg);
@@ -317,50 +288,50 @@ class TensorDumper {
       ::memcpy(&header.time_ticks, memory_.base() + when.kept_piece, sizeof(header.time_ticks));
     }
     bool matched = false;
-    bool payload = wants_payload(slot, arg);
+    bool payload = choice_.wants_payload(slot, arg);
     if (conditional) {
-      matched = !when.poisoned && !when.late && matches(*rule, stats_of(view));
+      matched = !when.poisoned && !when.late && DumpChoice::matches(*rule, stats_of(block, view));
       payload = payload && (matched || when.forced);
     }
     if (payload) {
       header.payload_bytes = header.logical_bytes;
-      if (selection_.max_bytes > 0 && header.payload_bytes > selection_.max_bytes) {
-        header.payload_bytes = selection_.max_bytes / 8 * 8;
+      if (choice_.max_bytes() > 0 && header.payload_bytes > choice_.max_bytes()) {
+        header.payload_bytes = choice_.max_bytes() / 8 * 8;
         header.flags |= kDumpTruncated;
       }
     }
-    DumpSource source(header, memory_.base(), &view);
-    frames_.write_from(source, DumpSource::total_bytes(header));
+    write(block, header, &view);
     return matched;
   }
 
-  TM_DEVICE TM_NOINLINE void dump_scalar(const TaskSlot& slot, const StoredScalar& scalar,
+  template <KernelBlock B>
+  TM_DEVICE TM_NOINLINE void dump_scalar(B& block, const TaskSlot& slot, const StoredScalar& scalar,
                                          std::uint32_t arg) {
-    if (!wants_entry(slot, arg)) return;
-    if (selection_.rule_count > 0 &&
-        rule_for(slot, DumpStage::kBeforeDispatch, arg, Access::kInput) == nullptr)
+    if (!choice_.wants_entry(slot, arg)) return;
+    if (choice_.has_rules() &&
+        choice_.rule_for(slot, DumpStage::kBeforeDispatch, arg, Access::kInput) == nullptr)
       return;
     DumpHeader header = header_of(slot, DumpStage::kBeforeDispatch, arg);
     header.kind = DumpKind::kScalar;
     header.access = Access::kInput;
     header.dtype = scalar.dtype;
     header.scalar = scalar.value;
-    DumpSource source(header, memory_.base(), nullptr);
-    frames_.write_from(source, DumpSource::total_bytes(header));
+    write(block, header, nullptr);
   }
 
-  TM_DEVICE TM_NOINLINE void tell_skipped(const TaskSlot& slot, std::uint32_t arg, SkipReason why) {
+  template <KernelBlock B>
+  TM_DEVICE TM_NOINLINE void tell_skipped(B& block, const TaskSlot& slot, std::uint32_t arg,
+                                          SkipReason why) {
     DumpHeader header = header_of(slot, DumpStage::kBeforeDispatch, arg);
     header.skip_reason = why;
     header.kind = DumpKind::kSkipped;
-    DumpSource source(header, memory_.base(), nullptr);
-    frames_.write_from(source, DumpSource::total_bytes(header));
+    write(block, header, nullptr);
   }
 
   RuntimeMemory memory_;
   FrameWriter<Env> frames_;
   DumpScratch scratch_;
-  DumpSelection selection_;
+  DumpChoice choice_;
   std::uint16_t core_;
 };
 

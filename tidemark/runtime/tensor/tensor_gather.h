@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elements of a view in row-major order as one stream of bytes, read in pieces of any size.
 // Runs that lie together in memory are copied as such; an inner stride is followed element by
-// element.
+// element. Threads that share a tensor take its words in any order.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class TensorGather {
   TM_DEVICE TensorGather(const unsigned char* memory, const TensorView& view)
       : element_bytes_(dtype_bytes(view.dtype)),
         first_(memory + view.buffer + view.offset * element_bytes_) {
-    left_ = view.element_count() * element_bytes_;
+    bytes_ = left_ = view.element_count() * element_bytes_;
     if (left_ == 0) return;
     // Dimensions that lie together are one run.
     rank_ = view.shape.rank;
@@ -53,8 +53,53 @@ class TensorGather {
     left_ -= wanted;
     return wanted;
   }
+  // The next byte to read; at most the end.
+  TM_DEVICE void seek(std::uint64_t position) {
+    left_ = bytes_ - position;
+    at_ = position;
+    if (rank_ == 0) return;
+    std::uint64_t run = position / run_bytes_;
+    at_ = position - run * run_bytes_;
+    place_ = 0;
+    for (std::uint32_t dim = rank_; dim-- > 0;) {
+      index_[dim] = run % extent_[dim];
+      place_ += index_[dim] * step_[dim];
+      run /= extent_[dim];
+    }
+  }
+  // The eight bytes from `position` on; the view has so many.
+  TM_DEVICE std::uint64_t word_at(std::uint64_t position) {
+    seek(position);
+    if (run_bytes_ - at_ >= 8) return load_word(first_ + place_ + at_);
+    alignas(8) unsigned char bytes[8];
+    read(bytes, sizeof(bytes));
+    std::uint64_t word = 0;
+    ::memcpy(&word, bytes, sizeof(word));
+    return word;
+  }
 
  private:
+  // A GPU loads as much at a time as the address is aligned to.
+  TM_DEVICE TM_INLINE static std::uint64_t load_word(const unsigned char* from) {
+    alignas(8) unsigned char bytes[8];
+    const auto place = reinterpret_cast<std::uint64_t>(from);
+    if (place % 8 == 0)
+      load_aligned<8>(bytes, from);
+    else if (place % 4 == 0)
+      load_aligned<4>(bytes, from);
+    else if (place % 2 == 0)
+      load_aligned<2>(bytes, from);
+    else
+      load_aligned<1>(bytes, from);
+    std::uint64_t word = 0;
+    ::memcpy(&word, bytes, sizeof(word));
+    return word;
+  }
+  template <std::uint32_t kPart>
+  TM_DEVICE TM_INLINE static void load_aligned(unsigned char* to, const unsigned char* from) {
+    for (std::uint32_t i = 0; i < 8; i += kPart)
+      ::memcpy(to + i, __builtin_assume_aligned(from + i, kPart), kPart);
+  }
   // Whole elements along the innermost dimension.
   TM_DEVICE std::uint64_t read_strided(unsigned char* to, std::uint64_t bytes) {
     const std::uint32_t inner = rank_ - 1;
@@ -97,7 +142,7 @@ class TensorGather {
 
   std::uint64_t element_bytes_;
   const unsigned char* first_;
-  std::uint64_t left_ = 0;
+  std::uint64_t bytes_ = 0, left_ = 0;
   std::uint32_t rank_ = 0;  // dimensions above the run
   std::uint64_t run_bytes_ = 1;
   std::uint64_t extent_[kRankMax] = {};

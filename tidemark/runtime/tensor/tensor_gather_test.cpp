@@ -86,6 +86,28 @@ TEST(TensorGather, GivesTheBytesOfANaiveWalkInPiecesOfAnySize) {
   }
 }
 
+TEST(TensorGather, GivesTheWordsOfANaiveWalkInAnyOrder) {
+  std::mt19937_64 random(3);
+  for (std::uint64_t round = 0; round < fewer_under_sanitizer(20'000); ++round) {
+    const RandomView of = random_view(random);
+    const Bytes expected = naive_gather(of);
+    TensorGather gather(of.memory.data(), of.view);
+    for (int look = 0; look < 20 && expected.size() >= 8; ++look) {
+      const std::uint64_t at = random() % (expected.size() / 8) * 8;
+      std::uint64_t word = 0;
+      std::memcpy(&word, expected.data() + at, sizeof(word));
+      ASSERT_EQ(gather.word_at(at), word) << "round " << round << " at " << at;
+    }
+    // What is behind the last whole word, after anything else was read.
+    const std::uint64_t end = expected.size() / 8 * 8;
+    unsigned char rest[8];
+    gather.seek(end);
+    ASSERT_EQ(gather.read(rest, sizeof(rest)), expected.size() - end);
+    ASSERT_TRUE(
+        std::equal(expected.begin() + static_cast<std::ptrdiff_t>(end), expected.end(), rest));
+  }
+}
+
 std::uint64_t naive_hash(const Bytes& bytes) {
   std::uint64_t sum = 0;
   for (std::uint64_t i = 0; i * 8 < bytes.size(); ++i) {
@@ -138,6 +160,36 @@ TEST(TensorStats, AreThoseOfANaiveCountHoweverTheBytesAreCut) {
       EXPECT_EQ(got.min, least);
       EXPECT_EQ(got.max, most);
     }
+  }
+}
+
+TEST(TensorStats, OfThreadsThatShareATensorAreThoseOfOne) {
+  std::mt19937_64 random(4);
+  for (int round = 0; round < 2000; ++round) {
+    const auto dtype = static_cast<DType>(random() % kDTypeCount);
+    const std::uint64_t size = dtype_bytes(dtype);
+    Bytes bytes(random() % 700 / size * size);
+    for (auto& byte : bytes) byte = static_cast<unsigned char>(random() % 3 == 0 ? 0 : random());
+    TensorStats alone(dtype);
+    alone.add(bytes.data(), bytes.size());
+    std::vector<TensorStatsIn<1>> shares(1 + random() % 5, TensorStatsIn<1>(dtype));
+    for (std::uint64_t at = 0; at < bytes.size(); at += 8) {
+      auto& share = shares[random() % shares.size()];
+      share.go_to(at / 8);
+      share.add(bytes.data() + at, std::min<std::uint64_t>(8, bytes.size() - at));
+    }
+    TensorStatsIn<1> all = shares[0];
+    for (std::size_t i = 1; i < shares.size(); ++i) all = all.joined_with(shares[i]);
+    const DumpStats got = all.result(), want = alone.result();
+    ASSERT_EQ(got.hash, want.hash);
+    ASSERT_EQ(got.nan, want.nan);
+    ASSERT_EQ(got.inf, want.inf);
+    ASSERT_EQ(got.zero, want.zero);
+    ASSERT_EQ(got.min, want.min);
+    ASSERT_EQ(got.max, want.max);
+    if (!std::isfinite(want.l2)) continue;
+    ASSERT_NEAR(got.l2, want.l2, want.l2 * 1e-12);
+    ASSERT_NEAR(got.mean, want.mean, want.l2 * 1e-12);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statistics of a tensor's logical bytes, taken in pieces. Counts, extremes and the hash do not
-// depend on how it is cut or where it is computed.
+// depend on how it is cut, who takes which piece, or where it is computed.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,11 @@
 
 namespace tidemark {
 
-class TensorStats {
+// Elements go to kLanes sums in turn: one sum would be as slow as an addition is long.
+template <std::uint32_t kLanes>
+class TensorStatsIn {
  public:
-  TM_DEVICE explicit TensorStats(DType dtype) : dtype_(dtype) {
+  TM_DEVICE explicit TensorStatsIn(DType dtype) : dtype_(dtype) {
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
       min_[lane] = kInfinity;
       max_[lane] = -kInfinity;
@@ -25,10 +27,30 @@ class TensorStats {
   // Pieces are multiples of 8 bytes, except the last.
   TM_DEVICE TM_NOINLINE void add(const unsigned char* bytes, std::uint64_t count) {
 #if TM_HAS_WIDE
-    if (kWide && dtype_ == DType::kFloat32) return add_wide<float>(bytes, count);
-    if (kWide && dtype_ == DType::kBfloat16) return add_wide<Bfloat16>(bytes, count);
+    if (kLanes > 1 && kWide && dtype_ == DType::kFloat32) return add_wide<float>(bytes, count);
+    if (kLanes > 1 && kWide && dtype_ == DType::kBfloat16) return add_wide<Bfloat16>(bytes, count);
 #endif
     add_narrow(bytes, count);
+  }
+  // Where in the tensor the next piece is, in words of 8 bytes: who shares it skips what others
+  // take.
+  TM_DEVICE void go_to(std::uint64_t word) { next_word_ = word; }
+  // Of what both have taken.
+  TM_DEVICE TensorStatsIn joined_with(const TensorStatsIn& other) const {
+    TensorStatsIn all = *this;
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+      all.sum_[lane] += other.sum_[lane];
+      all.squares_[lane] += other.squares_[lane];
+      all.min_[lane] = other.min_[lane] < min_[lane] ? other.min_[lane] : min_[lane];
+      all.max_[lane] = other.max_[lane] > max_[lane] ? other.max_[lane] : max_[lane];
+      all.nan_[lane] += other.nan_[lane];
+      all.inf_[lane] += other.inf_[lane];
+      all.zero_[lane] += other.zero_[lane];
+    }
+    all.elements_ += other.elements_;
+    all.words_ += other.words_;
+    all.bytes_ += other.bytes_;
+    return all;
   }
   // What `add` does where registers are narrow, with the same results bit by bit.
   TM_DEVICE TM_INLINE void add_narrow(const unsigned char* bytes, std::uint64_t count) {
@@ -100,7 +122,6 @@ class TensorStats {
       return static_cast<double>(value.to_float());
     }
   }
-  // Elements go to several sums in turn: one sum would be as slow as an addition is long.
   template <class T>
   TM_DEVICE TM_INLINE void add_elements(const unsigned char* bytes, std::uint64_t count) {
     const std::uint64_t elements = count / sizeof(T);
@@ -123,7 +144,6 @@ class TensorStats {
     zero_[lane] += value == 0 ? 1 : 0;
   }
 
-  static constexpr std::uint32_t kLanes = 8;
   static constexpr double kInfinity = __builtin_huge_val();
   DType dtype_;
   double sum_[kLanes] = {}, squares_[kLanes] = {};
@@ -134,5 +154,7 @@ class TensorStats {
   std::uint64_t next_word_ = 0;
   std::uint64_t bytes_ = 0;
 };
+
+using TensorStats = TensorStatsIn<8>;
 
 }  // namespace tidemark

@@ -33,9 +33,15 @@ class WorkerCore {
                                                     line_.recorder())),
         dumper_(memory, region, core, line_.recorder()) {}
 
-  // Waits for a kernel to run. False: there will be no more. After an error what is dispatched is
-  // left undone.
-  TM_DEVICE TM_NOINLINE_ON_GPU bool next(KernelCall& call) {
+  using Call = CoreCall<Dumper>;
+
+  // Waits for what to do next; `call` is that of the last time. False: there will be no more. After
+  // an error what is dispatched is left undone.
+  TM_DEVICE TM_NOINLINE_ON_GPU bool next(Call& call) {
+    if (due_ != CoreJob::kNothing) [[unlikely]] {
+      call.job = due_;
+      return true;
+    }
     for (std::uint32_t round = 0; !is_time_to_look(round) || !latch_.set();) {
       // An acquire in every round would be dear on a GPU; pairs with [dispatched].
       if (mailbox_.dispatched.load_relaxed() == token_ ||
@@ -62,6 +68,11 @@ class WorkerCore {
     return kSleeps<Env> || round % kLoadsTogether<Env> == 0;
   }
   TM_DEVICE TM_NOINLINE_ON_GPU void end_call() {
+    if (dumper_.enabled()) [[unlikely]] {
+      if (!is_last_job()) return;
+    } else if (spans_.enabled()) {
+      end_ticks_ = Env::now_ticks();
+    }
     end_part();
     line_.count(++run_);
     answer();
@@ -76,16 +87,16 @@ class WorkerCore {
   }
 
   // False: the run ended before it began.
-  TM_DEVICE bool begin_part(const Dispatch& dispatch, KernelCall& call) {
+  TM_DEVICE bool begin_part(const Dispatch& dispatch, Call& call) {
     part_ = dispatch;
     TaskSlot& slot = memory_.slot({part_.task});
     if ((part_.flags & kStartsTogether) != 0 && !await_others(slot, part_)) return false;
     begin_ticks_ = spans_.enabled() ? Env::ordered_ticks() : Env::now_ticks();
     line_.take(slot, part_.kernel, part_.block, UnitState::kBusy, begin_ticks_);
-    call = {part_.kernel,
-            {memory_.base(), memory_.tensors(slot), slot.tensor_count, memory_.scalars(slot),
-             slot.scalar_count}};
+    call.kernel = part_.kernel;
     TaskArgs& args = call.args;
+    args = {memory_.base(), memory_.tensors(slot), slot.tensor_count, memory_.scalars(slot),
+            slot.scalar_count};
     args.block = part_.block;
     args.block_count = slot.block_count;
     args.core = core_;
@@ -93,23 +104,34 @@ class WorkerCore {
     args.share_slip(slip_);
     if (dumper_.enabled()) [[unlikely]] {
       line_.enter(UnitState::kCopying, begin_ticks_);
-      dumper_.before(slot);
-      begin_ticks_ = Env::now_ticks();
-      line_.enter(UnitState::kBusy, begin_ticks_);
+      call.dumper = &dumper_;
+      call.slot = &slot;
+      call.job = due_ = CoreJob::kCaptureBefore;
     }
     return true;
   }
-  TM_DEVICE void end_part() {
-    TaskSlot& slot = memory_.slot({part_.task});
-    const std::uint64_t end_ticks = spans_.enabled() ? Env::now_ticks() : 0;
-    if (dumper_.enabled()) [[unlikely]] {
-      line_.enter(UnitState::kCopying, Env::now_ticks());
-      dumper_.after(slot);
+  // Of a part that is dumped: which job is next, and how the line and the times go with it.
+  TM_DEVICE bool is_last_job() {
+    const std::uint64_t now_ticks = Env::now_ticks();
+    if (due_ == CoreJob::kCaptureBefore) {
+      begin_ticks_ = now_ticks;
+      line_.enter(UnitState::kBusy, now_ticks);
+      due_ = CoreJob::kRun;
+    } else if (due_ == CoreJob::kRun) {
+      end_ticks_ = now_ticks;
+      line_.enter(UnitState::kCopying, now_ticks);
+      due_ = CoreJob::kCaptureAfter;
+    } else {
+      due_ = CoreJob::kNothing;
     }
+    return due_ == CoreJob::kNothing;
+  }
+  TM_DEVICE void end_part() {
+    const TaskSlot& slot = memory_.slot({part_.task});
     if (spans_.enabled())
       spans_.write({.task_id = slot.id.value,
                     .begin_ticks = begin_ticks_,
-                    .end_ticks = end_ticks,
+                    .end_ticks = end_ticks_,
                     .block = part_.block,
                     .kernel = part_.kernel,
                     .core = static_cast<std::uint16_t>(core_)});
@@ -142,7 +164,8 @@ class WorkerCore {
   std::uint64_t token_ = 0;
   std::uint64_t run_ = 0;  // dispatches, but for those it passed over
   Dispatch part_{};        // that runs
-  std::uint64_t begin_ticks_ = 0;
+  std::uint64_t begin_ticks_ = 0, end_ticks_ = 0;
+  CoreJob due_ = CoreJob::kNothing;  // of a part that is dumped: what is done now, or next
 };
 
 template <class Kernels, UnitEnv Env, KernelBlock B, class Dumper = TensorDumper<Env>>
@@ -150,6 +173,8 @@ class Worker : public WorkerCore<Env, Dumper> {
   using Core = WorkerCore<Env, Dumper>;
 
  public:
+  using Call = typename Core::Call;
+
   TM_DEVICE Worker(const RuntimeMemory& memory, RuntimeStatus* status, std::uint32_t core,
                    std::uint32_t scheduler, const RegionView* region = nullptr)
       : Core(memory, status, core, scheduler, region) {}
@@ -157,8 +182,8 @@ class Worker : public WorkerCore<Env, Dumper> {
   // Until the scheduler says that there will be no more, or the run is ending.
   TM_DEVICE void run(B& block) {
     start(block);
-    for (KernelCall call; Core::next(call); finish(block)) run_together<Kernels>(block, call);
-    send_followers_home(block);
+    for (Call call; Core::next(call); finish(block)) run_together<Kernels>(block, call);
+    send_followers_home<Dumper>(block);
     leave(block);
   }
 
@@ -168,7 +193,7 @@ class Worker : public WorkerCore<Env, Dumper> {
     block.recorder().tell_waits_to(line_.recorder());
     line_.enter(UnitState::kIdle, Env::now_ticks());
   }
-  // All threads have left the kernel of the last next().
+  // All threads have left the job of the last next().
   TM_DEVICE void finish(B& block) {
     if (slip_->load_relaxed() != 0) tell_slip();
     if (block.shared_overrun() != 0) tell_overrun(block.shared_overrun());
