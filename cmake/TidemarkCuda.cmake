@@ -11,8 +11,9 @@ function(tidemark_cuda_usage target scope)
     "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<NOT:${is_later}>>:-std=c++20>"
     # With it a core dump of a GPU names source lines; the code is the same. -G says more.
     "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<NOT:$<CONFIG:Debug>>>:-lineinfo>"
-    # A function that the host may call, too, calls what only a GPU has: in templates, never reached.
-    "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-diag-suppress=20011,20014>")
+    # A function that the host may call, too, calls what only a GPU has, or only the host: in
+    # templates, never reached.
+    "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-diag-suppress=20011,20013,20014,20015>")
   # fmt 9 believes that nvcc knows no constexpr, and then fails to compile as C++20.
   target_compile_definitions(${target} ${scope} "$<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>")
 endfunction()

@@ -7,6 +7,8 @@
 namespace tidemark::bench {
 
 inline constexpr const char* kCudaBenchProgram = "bench_producer";
+// The link alone: kFigureMappedGb and kFigureCopyGb, with lanes and link_bytes of the arguments.
+inline constexpr const char* kCudaLinkProgram = "bench_link";
 
 enum class CudaBenchBy : std::uint32_t {
   kWriteMany,

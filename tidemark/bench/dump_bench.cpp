@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tidemark bench dump: how fast tensors come into a capture, beside a plain loop that copies the
-// same bytes once and writes them to the same file system.
+// same bytes once and writes them to the same file system. On a GPU also how fast its cores store
+// them, beside plain copies over the same link: give it a pool that holds everything.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,7 +14,10 @@
 #include "tidemark/base/human_text.h"
 #include "tidemark/base/monotonic_clock.h"
 #include "tidemark/base/unique_fd.h"
+#include "tidemark/bench/cuda_bench.h"
+#include "tidemark/bench/figure_launch.h"
 #include "tidemark/bench/rounds.h"
+#include "tidemark/device/supervisor.h"
 #include "tidemark/run/output_directory.h"
 #include "workloads/wide_tensors.h"
 
@@ -24,8 +28,14 @@ struct DumpSample {
   double dump_bytes_per_s = 0, plain_bytes_per_s = 0;
   std::uint64_t bytes = 0, lost = 0, peak_bytes = 0, wrong = 0;
   double sync_ns = 0;
+  double device_bytes_per_s = 0;                             // from launch to end
+  double link_stores_bytes_per_s = 0, link_bytes_per_s = 0;  // 0: not on a GPU
+  [[nodiscard]] double ratio_link() const { return device_bytes_per_s / link_bytes_per_s; }
   [[nodiscard]] double ratio() const { return dump_bytes_per_s / plain_bytes_per_s; }
 };
+
+constexpr std::uint32_t kLinkLanes = 128;
+constexpr std::uint64_t kLinkCopyBytes = 2ull << 30;
 
 // The same bytes, copied once and written: nothing of a recorder.
 Expected<double> plain_loop(const std::string& path, std::uint64_t bytes) {
@@ -77,6 +87,25 @@ double sync_time_ns(const std::string& path) {
   return static_cast<double>(monotonic_ns() - begin_ns);
 }
 
+// What the link gives to plain copies to the host, and to plain stores into its memory.
+Expected<void> measure_link(Device& device, DumpSample& sample) {
+  TM_TRY(auto launch, FigureLaunch::create(device.ticks_per_second()));
+  const CudaBenchArgs args{.lanes = kLinkLanes,
+                           .record_bytes = 0,
+                           .one_thread = 0,
+                           .by = CudaBenchBy::kWriteMany,
+                           .stamped = 0,
+                           .records = 0,
+                           .link_bytes = kLinkCopyBytes,
+                           .plain_events = 0};
+  TM_TRY_DO(launch.run(device, {.program = kCudaLinkProgram,
+                                .args = std::as_bytes(std::span(&args, 1)),
+                                .region = nullptr}));
+  sample.link_stores_bytes_per_s = launch.figure(kFigureMappedGb) * 1e9;
+  sample.link_bytes_per_s = launch.figure(kFigureCopyGb) * 1e9;
+  return {};
+}
+
 Expected<DumpSample> take_sample(const DumpBenchOptions& options, const std::string& scratch) {
   DumpSample sample;
   const std::string directory = scratch + "/run";
@@ -97,52 +126,99 @@ Expected<DumpSample> take_sample(const DumpBenchOptions& options, const std::str
   }
   std::error_code code;
   std::filesystem::remove_all(directory, code);
+  sample.device_bytes_per_s =
+      static_cast<double>(sample.bytes) * 1e9 / static_cast<double>(ran.report.device_ns);
   // From launch to the last byte in the file: the process less its start would be kinder.
   sample.dump_bytes_per_s = static_cast<double>(sample.bytes) * 1e9 / ran.wall_ns;
   TM_TRY(sample.plain_bytes_per_s, plain_loop(scratch + "/plain", sample.bytes));
   return sample;
 }
 
+struct DumpSummary {
+  std::uint64_t bytes = 0, lost = 0, wrong = 0, peak_bytes = 0;
+  double dump = 0, plain = 0, ratio = 0, sync_ms = 0;
+  double device = 0, link = 0, link_stores = 0, ratio_link = 0;  // the link's: 0: not on a GPU
+};
+
+DumpSummary summary_of(const std::vector<DumpSample>& samples, bool on_gpu) {
+  DumpSummary summary{.bytes = samples.front().bytes};
+  for (const DumpSample& sample : samples) {
+    summary.lost += sample.lost;
+    summary.wrong += sample.wrong;
+    summary.peak_bytes = std::max(summary.peak_bytes, sample.peak_bytes);
+  }
+  summary.dump = median(samples, &DumpSample::dump_bytes_per_s);
+  summary.plain = median(samples, &DumpSample::plain_bytes_per_s);
+  summary.ratio = median(samples, &DumpSample::ratio);
+  summary.sync_ms = median(samples, &DumpSample::sync_ns) / 1e6;
+  summary.device = median(samples, &DumpSample::device_bytes_per_s);
+  if (!on_gpu) return summary;
+  summary.link = median(samples, &DumpSample::link_bytes_per_s);
+  summary.link_stores = median(samples, &DumpSample::link_stores_bytes_per_s);
+  summary.ratio_link = median(samples, &DumpSample::ratio_link);
+  return summary;
+}
+
+void print_fields(const DumpSummary& summary, const DumpBenchOptions& options,
+                  const BenchOutput& out) {
+  print_json(out, "dump", [&](BenchFields& v) {
+    v("bytes", summary.bytes);
+    v("pool_bytes", options.pool_bytes);
+    v("dump_bytes_per_second", summary.dump);
+    v("plain_bytes_per_second", summary.plain);
+    v("ratio", summary.ratio);
+    v("sync_ms", summary.sync_ms);
+    v("device_bytes_per_second", summary.device);
+    if (summary.link > 0) {
+      v("link_copy_bytes_per_second", summary.link);
+      v("link_store_bytes_per_second", summary.link_stores);
+      v("ratio_link", summary.ratio_link);
+    }
+    v("lost", summary.lost);
+    v("wrong", summary.wrong);
+    v("host_peak_bytes", summary.peak_bytes);
+  });
+}
+
+void print_text(const DumpSummary& summary, const DumpBenchOptions& options,
+                const BenchOutput& out) {
+  out.print("{} of tensors through a pool of {}, medians of {} rounds, whole processes\n",
+            human_bytes(summary.bytes), human_bytes(options.pool_bytes), options.rounds);
+  out.print("  dump       {:.2f} GB/s end to end, {} lost, {} wrong, host at most {}\n",
+            summary.dump / 1e9, summary.lost, summary.wrong, human_bytes(summary.peak_bytes));
+  if (summary.link > 0)
+    out.print(
+        "  device     {:.2f} GB/s from launch to end, {:.3f} of the {:.2f} GB/s of plain "
+        "copies to the host ({:.2f} GB/s of plain stores)\n",
+        summary.device / 1e9, summary.ratio_link, summary.link / 1e9, summary.link_stores / 1e9);
+  out.print("  plain loop {:.2f} GB/s: copied once and written, on the same file system\n",
+            summary.plain / 1e9);
+  out.print("  ratio      {:.3f}\n", summary.ratio);
+  out.print("  sync       {:.1f} ms more until the capture is on stable storage\n",
+            summary.sync_ms);
+}
+
 }  // namespace
 
 Expected<int> bench_dump(const DumpBenchOptions& options, const BenchOutput& out) {
   TM_TRY(const auto scratch, ScratchDirectory::create(options.directory));
+  const Platform* platform = find_platform(options.platform);
+  std::unique_ptr<Device> gpu;
+  if (platform != nullptr && platform->device == DeviceKind::kCuda) {
+    TM_TRY_DO(Supervisor::start());
+    TM_TRY(gpu, open_device(*platform, 0, Isolation::kProcess));
+  }
   std::vector<DumpSample> samples;
-  std::uint64_t lost = 0, wrong = 0;
   for (std::uint32_t round = 0; round < options.rounds; ++round) {
     TM_TRY(samples.emplace_back(), take_sample(options, scratch.path()));
-    lost += samples.back().lost;
-    wrong += samples.back().wrong;
+    if (gpu != nullptr) TM_TRY_DO(measure_link(*gpu, samples.back()));
   }
-  const double dump = median(samples, &DumpSample::dump_bytes_per_s);
-  const double plain = median(samples, &DumpSample::plain_bytes_per_s);
-  const double ratio = median(samples, &DumpSample::ratio);
-  const double sync_ms = median(samples, &DumpSample::sync_ns) / 1e6;
-  const std::uint64_t bytes = samples.front().bytes;
-  const std::uint64_t peak = std::ranges::max(samples, {}, &DumpSample::peak_bytes).peak_bytes;
-  if (options.json) {
-    print_json(out, "dump", [&](BenchFields& v) {
-      v("bytes", bytes);
-      v("pool_bytes", options.pool_bytes);
-      v("dump_bytes_per_second", dump);
-      v("plain_bytes_per_second", plain);
-      v("ratio", ratio);
-      v("sync_ms", sync_ms);
-      v("lost", lost);
-      v("wrong", wrong);
-      v("host_peak_bytes", peak);
-    });
-  } else {
-    out.print("{} of tensors through a pool of {}, medians of {} rounds, whole processes\n",
-              human_bytes(bytes), human_bytes(options.pool_bytes), options.rounds);
-    out.print("  dump       {:.2f} GB/s end to end, {} lost, {} wrong, host at most {}\n",
-              dump / 1e9, lost, wrong, human_bytes(peak));
-    out.print("  plain loop {:.2f} GB/s: copied once and written, on the same file system\n",
-              plain / 1e9);
-    out.print("  ratio      {:.3f}\n", ratio);
-    out.print("  sync       {:.1f} ms more until the capture is on stable storage\n", sync_ms);
-  }
-  return lost == 0 && wrong == 0 ? 0 : 4;
+  const DumpSummary summary = summary_of(samples, gpu != nullptr);
+  if (options.json)
+    print_fields(summary, options, out);
+  else
+    print_text(summary, options, out);
+  return summary.lost == 0 && summary.wrong == 0 ? 0 : 4;
 }
 
 }  // namespace tidemark::bench

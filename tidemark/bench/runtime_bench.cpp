@@ -9,6 +9,7 @@
 #include "tidemark/bench/bench_memory.h"
 #include "tidemark/bench/cores_bench.h"
 #include "tidemark/bench/cuda_runtime_bench.h"
+#include "tidemark/bench/kernel_graph.h"
 #include "tidemark/bench/rounds.h"
 #include "tidemark/bench/runtime_graphs.h"
 #include "tidemark/bench/tbb_graph.h"
@@ -135,8 +136,10 @@ Expected<int> bench_runtime(const RuntimeBenchOptions& options, const BenchOutpu
     return failure(
         ErrorKind::kUsage, "--platform {}: a simulated one or cuda{}", options.platform,
         platform == nullptr ? did_you_mean(options.platform, platforms(), &Platform::name) : "");
-  if (platform->device == DeviceKind::kCuda) return bench_runtime_on_cuda(options, out);
-  if (options.graph == "blocks" || options.graph == "live_writers")
+  if (platform->device == DeviceKind::kCuda)
+    return options.graph == kSameKernels ? bench_same_kernels(options, out)
+                                         : bench_runtime_on_cuda(options, out);
+  if (options.graph == "blocks" || options.graph == "live_writers" || options.graph == kSameKernels)
     return failure(ErrorKind::kUsage, "--graph {}: on a GPU only (-p cuda)", options.graph);
   if (options.runtime != "all")
     return failure(ErrorKind::kUsage, "--runtime {}: on a GPU only (-p cuda)", options.runtime);

@@ -7,6 +7,7 @@
 #include "tidemark/bench/bench_options.h"
 #include "tidemark/bench/cuda_bench.h"
 #include "tidemark/bench/cuda_runtime_bench.h"
+#include "tidemark/bench/kernel_graph.h"
 #include "tidemark/cli/command_line.h"
 #include "tidemark/cli/terminal.h"
 
@@ -79,10 +80,10 @@ void bind_runtime(Command& command, bench::RuntimeBenchOptions& options) {
       "--graph", &options.graph,
       "all: by the shape of the graph, or one shape; tiles: by live writers of a buffer; cores: "
       "as many slow tasks as cores. On CUDA: independent, chain, blocks (128 behind 128), "
-      "live_writers",
+      "live_writers; same_kernels: --repeat 100 beside a CUDA graph of the same kernels",
       {.shows_default = true,
        .one_of = {"all", "independent", "chain", "fan_out_fan_in", "random_dag", "tiles", "cores",
-                  "blocks", "live_writers"}});
+                  "blocks", "live_writers", bench::kSameKernels}});
   command.option(
       "--runtime", &options.runtime, "On CUDA: which of the two, or both",
       {.shows_default = true, .one_of = {"all", "host_build_graph", "tensormap_and_ringbuffer"}});
@@ -166,6 +167,7 @@ void add_counted_loop(Command& all) {
 void add_bench_command(Command& program) {
   bench::register_cuda_bench();
   bench::register_cuda_runtime_bench();
+  bench::register_kernel_graph_bench();
   bench::register_device_graph();
   Command& all = program.command("bench", "Measure the recorder and the runtime");
   add_bench(all, "producer", "Cost of a record and lossless throughput, beside a plain reference",
