@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A project with kernels of its own says nothing about C++20 and gets it, whether it enables CUDA
-# before or after find_package, and whatever standard it asks for. The example is built, and run
+# before or after find_package, and whatever standard it asks for. The examples are built, and run
 # where there is a GPU.
 
 include("${CMAKE_CURRENT_LIST_DIR}/step.cmake")
@@ -38,11 +38,25 @@ step("build the pipeline" "${CMAKE_COMMAND}" --build "${pipeline}" --target pipe
 set(build "${WORK_FOLDER}/cuda_kernel")
 configure("${SOURCE_FOLDER}/examples/cuda_kernel" "${build}" ${cuda})
 step("build the example" "${CMAKE_COMMAND}" --build "${build}")
+
+# A program of tasks with its kernel for GPUs in the same source runs without one, too.
+set(tasks "${WORK_FOLDER}/cuda_tasks")
+set(tidemark "${WORK_FOLDER}/prefix/bin/tidemark")
+configure("${SOURCE_FOLDER}/examples/cuda_tasks" "${tasks}" ${cuda})
+step("build a program of tasks" "${CMAKE_COMMAND}" --build "${tasks}")
+foreach(runtime tensormap_and_ringbuffer host_build_graph)
+  step("tasks, ${runtime} on sim" "${tasks}/cuda_tasks" run row_softmax --runtime ${runtime} --block-threads 4
+    --enable-l2-swimlane --dump-tensor --output-prefix "${tasks}/run" --force)
+  step("its run is sound" "${tidemark}" check "${tasks}/run")
+endforeach()
+
 if(EXISTS /dev/nvidiactl)
+  step("tasks on the GPU" "${tasks}/cuda_tasks" run row_softmax -p cuda --output-prefix "${tasks}/run" --force)
+  step("its run is sound" "${tidemark}" check "${tasks}/run")
   step("run the example" "${build}/cuda_kernel" "${build}/run")
   step("its run is sound" "${WORK_FOLDER}/prefix/bin/tidemark" check "${build}/run")
   step("run the pipeline" "${pipeline}/pipeline_cuda" "${pipeline}/run")
   step("its run is sound" "${WORK_FOLDER}/prefix/bin/tidemark" check "${pipeline}/run")
 else()
-  message(STATUS "no GPU: the example was built, not run")
+  message(STATUS "no GPU: the examples were built, and run as far as they need none")
 endif()
