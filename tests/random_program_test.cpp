@@ -77,6 +77,7 @@ class Trial {
       config.cluster_count = static_cast<std::uint32_t>(1 + random_.below(36));
     config.scheduler_count = static_cast<std::uint32_t>(1 + random_.below(4));
     config.mailbox_depth = 1u << random_.below(7);
+    config.uniform_cores = program_.seed % 3 == 1 ? 1 : 0;
     config.tensormap_entries = 4096;
     for (RingSizes& ring : config.rings) ring = {1024, 16384, 4 << 20};
     if (sizes != Sizes::kRoomy) make_tight(config, pairs, sizes == Sizes::kTightEverything);

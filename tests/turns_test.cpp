@@ -281,15 +281,18 @@ TEST_F(TurnsTest, AMixThatWantsOtherCoresDoesNotWaitForThoseThatWereOvertaken) {
 }
 
 // As many tasks as cores: each core gets one, whoever is first to look. On a graph that is whole
-// before anything runs, the first one sees them all.
+// before anything runs, the first one sees them all. Where cores are uniform, each gets one
+// whatever type it names.
 TEST_F(TurnsTest, NoCoreGetsASecondTaskWhileAnotherHasNone) {
   struct Case {
-    std::uint32_t clusters, schedulers;
+    std::uint32_t clusters, schedulers, uniform;
   };
-  for (const Case& device : {Case{8, 4}, {24, 3}, {36, 4}, {5, 3}})
+  for (const Case& device :
+       {Case{8, 4, 0}, {24, 3, 0}, {36, 4, 0}, {5, 3, 0}, {8, 4, 1}, {5, 3, 1}})
     for (const BuildKind build : {BuildKind::kExplicit, BuildKind::kTensorMap}) {
       config_.cluster_count = device.clusters;
       config_.scheduler_count = device.schedulers;
+      config_.uniform_cores = device.uniform;
       config_.build = build;
       const std::uint32_t tasks = config_.core_count(CoreType::kAiv);
       const ErrorCode error = run(device.clusters, [&](TurnOrchestrator& orch) {
@@ -297,15 +300,17 @@ TEST_F(TurnsTest, NoCoreGetsASecondTaskWhileAnotherHasNone) {
         // All at once, when the first is over.
         const TaskHandle first = orch.submit<AicWork>(work(9999, 5 * kMs)).task;
         for (std::uint64_t i = 0; i < tasks; ++i)
-          orch.submit<AivWork>(work(i, 100 * kMs).after(first));
+          if (device.uniform != 0 && i % 3 == 0)
+            orch.submit<AicWork>(work(i, 100 * kMs).after(first));
+          else
+            orch.submit<AivWork>(work(i, 100 * kMs).after(first));
       });
       EXPECT_EQ(to_text(error), "NONE");
       std::vector<std::uint32_t> tasks_of(config_.core_count());
-      for (const auto& begin : notes_.begins) ++tasks_of[begin.core];
+      for (const auto& begin : notes_.begins) tasks_of[begin.core] += begin.number != 9999;
       for (std::uint32_t core = 0; core < config_.core_count(); ++core)
-        if (core_type(core) == CoreType::kAiv) {
-          EXPECT_EQ(tasks_of[core], 1u) << "core " << core << " of " << device.clusters;
-        }
+        EXPECT_EQ(tasks_of[core], config_.type_of(core) == CoreType::kAiv ? 1u : 0u)
+            << "core " << core << " of " << device.clusters;
     }
 }
 

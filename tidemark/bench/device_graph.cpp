@@ -38,6 +38,7 @@ RuntimeConfig config_of(const WorkRequest& work, std::uint32_t clusters, std::ui
   config.repeat = work.repeat;
   config.cluster_count = clusters;
   config.scheduler_count = schedulers;
+  config.uniform_cores = 1;
   config.entry_bytes = round_up(buffer_of(work).element_count(), kEntryAlign);
   if (!config.reclaims()) {
     hold_all(config, work.tasks);

@@ -111,6 +111,8 @@ Expected<RuntimeConfig> plan_runtime(const RuntimeOptions& options, const Platfo
   config.build = build->kind;
   config.cluster_count = cluster_count_of(platform);
   config.scheduler_count = platform.scheduler_count;
+  // A multiprocessor is as good as another one.
+  config.uniform_cores = platform.device == DeviceKind::kCuda ? 1 : 0;
   config.track_war = options.track_war ? 1 : 0;
   if (build->kind == BuildKind::kHostBuild)
     for (auto& ring : config.rings) ring = kHostBuildSizes;

@@ -9,6 +9,7 @@
 #include "tidemark/schema/dump_selection.h"
 #include "tidemark/schema/stream_lanes.h"
 #include "tidemark/schema/task_limits.h"
+#include "tidemark/schema/task_shape.h"
 #include "tidemark/schema/unit_counts.h"
 
 namespace tidemark {
@@ -42,6 +43,9 @@ struct RuntimeConfig {
   // A graph that was built on the host runs so often, one iteration after the other.
   std::uint32_t repeat = 1;
   std::uint32_t block_threads = 1;  // that run one kernel; the simulated device can have several
+  // Any core runs a task of one kernel, whatever type that names: they are all taken from one
+  // queue, that of AIV. A mix has the places of its cluster as ever.
+  std::uint32_t uniform_cores = 0;
   // A fault: the first scheduler stops polling when it has completed so many; 0: never.
   std::uint32_t stall_scheduler_after = 0;
   std::uint64_t task_timeout_ms = 0;     // of a kernel, and of a wait for an element; 0: no limit
@@ -53,7 +57,19 @@ struct RuntimeConfig {
 
   TM_DEVICE constexpr std::uint32_t core_count() const { return cluster_count * kCoresPerCluster; }
   TM_DEVICE constexpr std::uint32_t core_count(CoreType type) const {
-    return cluster_count * cores_in_cluster(type);
+    return uniform_cores != 0 ? core_count() : cluster_count * cores_in_cluster(type);
+  }
+  // From which queue a core takes tasks of one kernel, and in which one they are.
+  TM_DEVICE constexpr CoreType type_of(std::uint32_t core) const {
+    return uniform_cores != 0 ? CoreType::kAiv : core_type(core);
+  }
+  TM_DEVICE constexpr TaskShape queue_of(TaskShape shape) const {
+    return uniform_cores != 0 && shape == TaskShape::kAic ? TaskShape::kAiv : shape;
+  }
+  // Bit per core of a cluster that takes tasks of this type.
+  TM_DEVICE constexpr std::uint32_t parts_of(CoreType type) const {
+    if (uniform_cores != 0) return type == CoreType::kAiv ? 7 : 0;
+    return tidemark::parts_of(type);
   }
   // A graph that is built on the host is whole before anything runs, so nothing is given back.
   TM_DEVICE constexpr bool reclaims() const { return build != BuildKind::kHostBuild; }

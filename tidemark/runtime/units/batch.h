@@ -38,7 +38,7 @@ class Batch {
     const std::uint32_t count = queue.take_batch(head, most, tasks);
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::uint32_t core = cores_.least_loaded(type, false);
-      cores_.give(core, dispatch_of(core, tasks[i]));
+      cores_.give(core, dispatch_of(tasks[i]));
     }
     count_given(count);
     return count > 0;
@@ -87,8 +87,7 @@ class Batch {
         queue.look_at(head.position + place, task);
         queue.leave(head.position + place);
       }
-      cores_.give_and_tell(core, dispatch_of(core, task),
-                           least > 0 ? look.age(core_type(core)) : 0);
+      cores_.give_and_tell(core, dispatch_of(task), least > 0 ? look.age(cores_.type_of(core)) : 0);
     }
     by_first<Lanes>([&] {
       if (!in_blocks) look.set_first(shape, head.position + count);
@@ -98,8 +97,8 @@ class Batch {
     return Given::kSome;
   }
 
-  // Of a task that has one kernel, to one of its cores.
-  TM_DEVICE Dispatch dispatch_of(std::uint32_t core, const ReadyTask& ready) const {
+  // Of a task that has one kernel.
+  TM_DEVICE Dispatch dispatch_of(const ReadyTask& ready) const {
     Dispatch made{.task = ready.task,
                   .kernel = ready.kernel,
                   .part = 0,
@@ -108,7 +107,7 @@ class Batch {
                   .dispatch_ticks = records_.dispatch_ticks()};
     if (ready.kernel != kNoKernel) return made;
     const TaskSlot& slot = memory_.slot({ready.task});
-    made.kernel = slot.kernels[core_type(core) == CoreType::kAic ? 0 : 1];
+    made.kernel = slot.kernels[slot.shape == TaskShape::kAic ? 0 : 1];
     made.block = slot.block_count - ready.blocks;
     made.flags = (slot.block_count == 1 ? kOnlyPart : 0) | (ready.together ? kStartsTogether : 0);
     return made;
@@ -120,7 +119,7 @@ class Batch {
                                      std::uint32_t& least) const {
     const CoreType type = shape == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
     const std::uint32_t core = cores_.first() + Lanes::lane();
-    const bool fits = core < cores_.last() && core_type(core) == type;
+    const bool fits = core < cores_.last() && cores_.type_of(core) == type;
     const std::uint32_t load = fits ? cores_.load(core) : OwnCores<Env>::kNone;
     least = Lanes::least(load);
     if (least > 0 && (least == OwnCores<Env>::kNone || !look.others_are_full(type) ||

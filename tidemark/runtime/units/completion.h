@@ -33,7 +33,8 @@ TM_DEVICE void make_ready(const RuntimeMemory& memory, SlotRef ref, TaskSlot& sl
     slot.behind[0].store_relaxed(memory.ready(TaskShape::kAic).pushed());
     slot.behind[1].store_relaxed(memory.ready(TaskShape::kAiv).pushed());
   }
-  memory.ready(slot.shape).template push<Env>(ready_task(ref, slot), [&] {
+  const TaskShape queue = memory.config().queue_of(slot.shape);
+  memory.ready(queue).template push<Env>(ready_task(ref, slot), [&] {
     return memory.control().error.load_relaxed() != ErrorCode::kNone;
   });
   memory.scheduler_bell(teller).template ring<Env>();

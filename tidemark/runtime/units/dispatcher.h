@@ -146,7 +146,7 @@ class Dispatcher {
   TM_DEVICE void give_single(std::uint32_t core, const ReadyTask& ready) {
     const std::uint32_t block_count = ready.together ? memory_.slot({ready.task}).block_count : 1;
     ++records_.given;
-    cores_.give(core, batch_.dispatch_of(core, ready));
+    cores_.give(core, batch_.dispatch_of(ready));
     if (ready.together) note_placed(ready, block_count);
   }
   // All kernels of a block at once: two mixes are in the same order in all mailboxes. Nothing of

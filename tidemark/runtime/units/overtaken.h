@@ -28,15 +28,17 @@ class Overtaken {
   TM_DEVICE bool holds_any() const { return holds_[0] || holds_[1]; }
   // … by a task that wants these cores of a cluster.
   TM_DEVICE bool holds(std::uint32_t parts) const {
-    return ((parts & parts_of(CoreType::kAic)) != 0 && holds(CoreType::kAic)) ||
-           ((parts & parts_of(CoreType::kAiv)) != 0 && holds(CoreType::kAiv));
+    const RuntimeConfig& config = memory_->config();
+    return ((parts & config.parts_of(CoreType::kAic)) != 0 && holds(CoreType::kAic)) ||
+           ((parts & config.parts_of(CoreType::kAiv)) != 0 && holds(CoreType::kAiv));
   }
 
   // By all lanes, as what follows. `age`: cores' age(), as it was seen in this round. True: one was
   // moved.
   TM_DEVICE bool move(CoreType type, std::uint64_t age) {
     const std::uint32_t depth = memory_->config().mailbox_depth;
-    if (depth == 1) return false;  // nothing waits behind a kernel
+    // Nothing waits behind a kernel, or no core takes such tasks.
+    if (depth == 1 || memory_->config().parts_of(type) == 0) return false;
     if (!holds(type) && age - looked_[index(type)] < places(type) / 2) return false;
     for (bool moved = false;;) {
       const Found found = look(type);
@@ -86,7 +88,7 @@ class Overtaken {
     Found found;
     for (std::uint32_t core = Lanes::lane(); core < memory_->config().core_count();
          core += Lanes::kCount) {
-      if (core_type(core) != type) continue;
+      if (memory_->config().type_of(core) != type) continue;
       const Mailbox& mailbox = memory_->mailbox(core);
       // pairs with [dispatched]: the ages are those of these tokens
       const std::uint64_t end = mailbox.dispatched.load_acquire();

@@ -24,12 +24,15 @@ class OwnCores {
     for (Tokens& tokens : kept_) tokens = {0, 0};
     for (std::uint32_t own = 0; own < last() - first() && own < kKept; ++own) {
       idle_ |= bit_of(own);
-      types_[index_of(core_type(first() + own))] |= bit_of(own);
+      types_[index_of(memory.config().type_of(first() + own))] |= bit_of(own);
     }
   }
 
   TM_DEVICE std::uint32_t first() const { return clusters_.first * kCoresPerCluster; }
   TM_DEVICE std::uint32_t last() const { return clusters_.last * kCoresPerCluster; }
+
+  // Whose tasks it runs.
+  TM_DEVICE CoreType type_of(std::uint32_t core) const { return memory_->config().type_of(core); }
 
   // Dispatches given and not seen finished.
   TM_DEVICE std::uint32_t load(std::uint32_t core) const {
@@ -127,7 +130,7 @@ class OwnCores {
     for (std::uint32_t step = 0; step < count && best_load > 0; ++step) {
       std::uint32_t core = from + step;
       if (core >= count) core -= count;
-      if (core_type(first() + core) != type) continue;
+      if (type_of(first() + core) != type) continue;
       if (not_held && is_held(clusters_.first + core / kCoresPerCluster)) continue;
       const std::uint32_t now = load(first() + core);
       if (now >= best_load) continue;
@@ -145,7 +148,7 @@ class OwnCores {
       return sum;
     }
     for (std::uint32_t core = first(); core < last(); ++core)
-      if (core_type(core) == type && load(core) < each) sum += each - load(core);
+      if (type_of(core) == type && load(core) < each) sum += each - load(core);
     return sum;
   }
 
@@ -190,7 +193,7 @@ class OwnCores {
   // The core does not see it before tell_cores(). Behind another one it may be taken for another
   // core, by its age.
   TM_DEVICE void give(std::uint32_t core, const Dispatch& dispatch) {
-    give(core, dispatch, load(core) > 0 ? age(core_type(core)) : 0);
+    give(core, dispatch, load(core) > 0 ? age(type_of(core)) : 0);
   }
   TM_DEVICE void give(std::uint32_t core, const Dispatch& dispatch, std::uint64_t age) {
     put(core, dispatch, age);
@@ -205,7 +208,7 @@ class OwnCores {
     tell(core);
   }
   TM_DEVICE void note_given(std::uint32_t last_core, std::uint64_t own_bits) {
-    (core_type(last_core) == CoreType::kAic ? last_aic_ : last_aiv_) = last_core - first();
+    (type_of(last_core) == CoreType::kAic ? last_aic_ : last_aiv_) = last_core - first();
     touched_ = true;
     idle_ &= ~own_bits;
   }

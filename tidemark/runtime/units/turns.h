@@ -50,7 +50,8 @@ class Turns {
     ReadyHead mix;
     if (!mixes.peek(mix, first_mix_)) return Turn::kNow;
     // The first one may want no such core; then only those behind it may.
-    if ((mix.ready.parts & parts_of(type)) == 0 && mixes.count() == 1) return Turn::kNow;
+    if ((mix.ready.parts & memory_->config().parts_of(type)) == 0 && mixes.count() == 1)
+      return Turn::kNow;
     const std::uint64_t behind = behind_of(mix, type);
     if (head.position < behind) return Turn::kNow;
     // Cores that it has already are not free for the mix: it must get the others.
@@ -63,7 +64,7 @@ class Turns {
     return has_come(mix, CoreType::kAic) && has_come(mix, CoreType::kAiv);
   }
   TM_DEVICE bool has_come(const ReadyHead& mix, CoreType type) const {
-    return (mix.ready.parts & parts_of(type)) == 0 ||
+    return (mix.ready.parts & memory_->config().parts_of(type)) == 0 ||
            memory_->ready(shape_of(type)).taken() >= behind_of(mix, type);
   }
   TM_DEVICE bool may_collect(TaskShape shape, std::uint64_t position) const {
