@@ -97,6 +97,31 @@ class Batch {
     return Given::kSome;
   }
 
+  // By all lanes, as above: tasks of one block that some of them have, `place` by `place`, to idle
+  // cores. Returns how many of them got one.
+  TM_DEVICE std::uint32_t hand_over(TaskShape shape, bool has_one, std::uint32_t place,
+                                    const ReadyTask& task, std::uint32_t tasks) {
+    const CoreType type = shape == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
+    const std::uint32_t core = cores_.first() + Lanes::lane();
+    const bool idle =
+        core < cores_.last() && cores_.type_of(core) == type && cores_.load(core) == 0;
+    if (has_one) handed_[place] = {task.task, task.kernel};
+    const std::uint32_t turn = rank_among<Lanes>(Lanes::ballot(idle));
+    const bool gets = idle && turn < tasks;
+    const std::uint32_t getters = Lanes::ballot(gets);
+    Lanes::meet();
+    if (getters == 0) return 0;
+    if (gets) {
+      const ReadyTask handed{.task = handed_[turn].task, .kernel = handed_[turn].kernel};
+      cores_.give_and_tell(core, dispatch_of(handed), 0);
+    }
+    by_first<Lanes>([&] {
+      cores_.note_given(cores_.first() + highest_bit(getters), getters);
+      records_.given += count_bits(getters);
+    });
+    return count_bits(getters);
+  }
+
   // Of a task that has one kernel.
   TM_DEVICE Dispatch dispatch_of(const ReadyTask& ready) const {
     Dispatch made{.task = ready.task,
@@ -143,6 +168,11 @@ class Batch {
   const RuntimeMemory& memory_;
   OwnCores<Env>& cores_;
   SchedulerRecords<Env>& records_;
+  struct Handed {
+    std::uint32_t task;
+    std::uint16_t kernel;
+  };
+  Handed handed_[Lanes::kCount] = {};
 };
 
 }  // namespace tidemark

@@ -58,15 +58,15 @@ TM_DEVICE inline bool rearm(const RuntimeMemory& memory, TaskSlot& slot) {
 
 // Of a graph that is whole: nobody adds to the list of those that wait, and it stays for the next
 // iteration; nothing is given back.
-template <UnitEnv Env>
-TM_DEVICE void end_task_of_whole(const RuntimeMemory& memory, TaskSlot& slot) {
+template <class Ready>
+TM_DEVICE void end_task_of_whole(const RuntimeMemory& memory, TaskSlot& slot, const Ready& ready) {
   const bool again = rearm(memory, slot);
   for (std::uint32_t link = slot.waiters.load_relaxed(); link != kNoEntry;) {
     const SlotRef place{link};
     const DepEntry entry = memory.dep(place.ring(), place.place());
     TaskSlot& consumer = memory.slot({entry.consumer});
     if (consumer.pending.subtract_acq_rel(1) == 1)  // [producer done]; pairs with [producer done]
-      make_ready<Env>(memory, {entry.consumer}, consumer);
+      ready(SlotRef{entry.consumer}, consumer);
     link = entry.next;
   }
   if (!again) slot.state.store_release(TaskState::kCompleted);  // [task complete]
@@ -104,11 +104,13 @@ TM_DEVICE inline bool graph_is_whole(const RuntimeMemory& memory) {
   return !memory.config().reclaims() && memory.control().tasks_per_iteration > 0;
 }
 
-// A task is complete; it is counted later. is_whole: graph_is_whole().
-template <UnitEnv Env>
-TM_DEVICE void end_task(const RuntimeMemory& memory, SlotRef ref, bool is_whole) {
+// A task is complete; it is counted later. is_whole: graph_is_whole(). ready(SlotRef, TaskSlot&) is
+// told of each task that waited for it alone: make_ready, or what does as much.
+template <class Ready>
+TM_DEVICE void end_task(const RuntimeMemory& memory, SlotRef ref, bool is_whole,
+                        const Ready& ready) {
   TaskSlot& slot = memory.slot(ref);
-  if (is_whole) return end_task_of_whole<Env>(memory, slot);
+  if (is_whole) return end_task_of_whole(memory, slot, ready);
   // [list closed]: with all that the task wrote; pairs with [waiter linked]
   for (std::uint32_t link = slot.waiters.exchange_acq_rel(kListClosed); link != kNoEntry;) {
     const SlotRef place{link};
@@ -116,8 +118,7 @@ TM_DEVICE void end_task(const RuntimeMemory& memory, SlotRef ref, bool is_whole)
     TaskSlot& consumer = memory.slot({entry.consumer});
     // Its entry goes with it once it runs: nothing of it is read after this. Whoever counts to 0
     // sees what all the others did: [producer done]; pairs with [producer done].
-    if (consumer.pending.subtract_acq_rel(1) == 1)
-      make_ready<Env>(memory, {entry.consumer}, consumer);
+    if (consumer.pending.subtract_acq_rel(1) == 1) ready(SlotRef{entry.consumer}, consumer);
     link = entry.next;
   }
   for (std::uint32_t i = 0; i < slot.fanin_count; ++i) {
@@ -145,7 +146,8 @@ TM_DEVICE inline bool all_complete(const RuntimeMemory& memory) {
 
 template <UnitEnv Env>
 TM_DEVICE void complete_task(const RuntimeMemory& memory, SlotRef ref) {
-  end_task<Env>(memory, ref, graph_is_whole(memory));
+  end_task(memory, ref, graph_is_whole(memory),
+           [&](SlotRef consumer, TaskSlot& slot) { make_ready<Env>(memory, consumer, slot); });
   count_completed(memory, 1);
 }
 

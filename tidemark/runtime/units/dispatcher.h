@@ -32,8 +32,7 @@ class Dispatcher {
   TM_DEVICE bool dispatch() {
     bool given = false;
     // What one may give alone all may give at once, unless it is a matter of turns.
-    if (Lanes::kCount > 1 && cores_.last() - cores_.first() <= Lanes::kCount &&
-        !look_.waits(TaskShape::kMix) && !overtaken_.holds_any()) {
+    if (all_at_once() && !look_.waits(TaskShape::kMix) && !overtaken_.holds_any()) {
       for (const TaskShape shape : {TaskShape::kAic, TaskShape::kAiv})
         given |= dispatch_at_once(shape);
     } else {
@@ -41,6 +40,48 @@ class Dispatcher {
         given |= dispatch_all(shape);
     }
     return given;
+  }
+
+  // What became ready by what a lane's cores have finished. The first task of one block is kept for
+  // an idle core of this scheduler, where nothing waits that is older; the others go into queues.
+  class Ready {
+   public:
+    TM_DEVICE Ready(const RuntimeMemory& memory, bool keeps) : memory_(memory), keeps_(keeps) {}
+    TM_DEVICE void take(SlotRef ref, TaskSlot& slot) {
+      const TaskShape shape = memory_.config().queue_of(slot.shape);
+      if (!keeps_ || slot.block_count != 1 || shape == TaskShape::kMix ||
+          shape == TaskShape::kDummy)
+        return make_ready<Env>(memory_, ref, slot);
+      keeps_ = false;
+      kept_ = ready_task(ref, slot);
+      shape_ = shape;
+    }
+    TM_DEVICE bool has(TaskShape shape) const { return kept_.blocks != 0 && shape_ == shape; }
+    TM_DEVICE const ReadyTask& kept() const { return kept_; }
+
+   private:
+    const RuntimeMemory& memory_;
+    bool keeps_;
+    ReadyTask kept_{.blocks = 0};
+    TaskShape shape_{};
+  };
+  TM_DEVICE Ready keeper() const {
+    return {memory_, all_at_once() && !look_.any_waits() && !overtaken_.holds_any()};
+  }
+  TM_DEVICE Ready pusher() const { return {memory_, false}; }
+  // By all lanes: what they kept.
+  TM_DEVICE void give(const Ready& ready) {
+    if constexpr (Lanes::kCount > 1)
+      for (const TaskShape shape : {TaskShape::kAic, TaskShape::kAiv}) {
+        const std::uint32_t givers = Lanes::ballot(ready.has(shape));
+        if (givers == 0) continue;
+        const std::uint32_t place = rank_among<Lanes>(givers);
+        const std::uint32_t count =
+            batch_.hand_over(shape, ready.has(shape), place, ready.kept(), count_bits(givers));
+        if (!ready.has(shape) || place < count) continue;
+        const SlotRef ref{ready.kept().task};
+        make_ready<Env>(memory_, ref, memory_.slot(ref));
+      }
   }
   TM_DEVICE bool has_place(TaskShape shape, const ReadyQueue& queue, const ReadyHead& head) const {
     return place_for(shape, queue, head) != kNone;
@@ -52,6 +93,10 @@ class Dispatcher {
   }
 
  private:
+  // There is a lane for each core.
+  TM_DEVICE bool all_at_once() const {
+    return Lanes::kCount > 1 && cores_.last() - cores_.first() <= Lanes::kCount;
+  }
   TM_DEVICE bool dispatch_at_once(TaskShape shape) {
     if constexpr (Lanes::kCount > 1) {
       using Given = typename Batch<Env>::Given;

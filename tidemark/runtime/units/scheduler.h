@@ -150,6 +150,7 @@ class Scheduler {
     Answers<Env> answers(memory_, cores_, records_.has_finishes(), looked);
     PartCounts parts;
     std::uint32_t handled = 0, ended = 0;  // ended: by this lane
+    auto kept = dispatcher_.keeper();
     Answer answer;
     for (std::uint32_t lanes = 0; (lanes = Lanes::ballot(answers.next(answer))) != 0;) {
       const bool mine = (lanes >> Lanes::lane() & 1) != 0;
@@ -158,10 +159,14 @@ class Scheduler {
       handled += count_bits(lanes);
       if (!mine) continue;
       const std::uint32_t task = answer.done.task;
-      ended += end((answer.done.flags & kOnlyPart) != 0 ? task : parts.add(memory_, task));
+      ended += end((answer.done.flags & kOnlyPart) != 0 ? task : parts.add(memory_, task), kept);
     }
     const bool seen = Lanes::ballot(answers.any()) != 0;
-    if (seen) note(answers, handled, ended + end(parts.settle(memory_)));
+    if (seen) {
+      ended += end(parts.settle(memory_), kept);
+      note(answers, handled, ended);
+      dispatcher_.give(kept);
+    }
     if (seen || Lanes::kCount == 1) look_.look();
     return seen;
   }
@@ -176,9 +181,11 @@ class Scheduler {
   }
 
   // Returns how many that were.
-  TM_DEVICE std::uint32_t end(std::uint32_t task) {
+  template <class Ready>
+  TM_DEVICE std::uint32_t end(std::uint32_t task, Ready& ready) {
     if (task == PartCounts::kNoTask) return 0;
-    end_task<Env>(memory_, {task}, graph_is_whole());
+    end_task(memory_, {task}, graph_is_whole(),
+             [&](SlotRef ref, TaskSlot& slot) { ready.take(ref, slot); });
     return 1;
   }
   // A device that builds none finds it ready when it starts.
@@ -214,7 +221,8 @@ class Scheduler {
     ReadyQueue queue = memory_.ready(TaskShape::kDummy);
     std::uint32_t ended = 0;
     if (look_.waits(TaskShape::kDummy)) {
-      for (std::uint32_t task = 0; queue.take(task); ended += end(task)) ++records_.pop_hit;
+      auto pushed = dispatcher_.pusher();
+      for (std::uint32_t task = 0; queue.take(task); ended += end(task, pushed)) ++records_.pop_hit;
       look_.set_first(TaskShape::kDummy, queue.taken());
     }
     if (ended == 0) ++records_.pop_miss;
