@@ -45,7 +45,7 @@ function need_of(code) {
   if (code ~ /^inline constexpr auto k[A-Z]/) return ""
   if (code ~ /[a-z]_acq_rel\(|memory_order_acq_rel|kAcqRel/)
     return "an acquire and release without [label], 'pairs with [label]' or 'alone: why'"
-  if (code ~ /store_release\(|store_after_fence\(|memory_order_release|kRelease[^A-Z]/ ||
+  if (code ~ /(store|replace)_release\(|store_after_fence\(|memory_order_release|kRelease[^A-Z]/ ||
       code ~ /[pP]ort_?(->|\.)store(32)?\(/)
     return "a release without [label] or 'alone: why'"
   if (code ~ /load_acquire\(|memory_order_acquire|kAcquire[^A-Z]/ ||
@@ -166,7 +166,7 @@ FNR == 1 {
 }
 
 function is_release_anywhere(code) {
-  return code ~ /store_release\(|[pP]ort_?(->|\.)store(32)?\(/
+  return code ~ /(store|replace)_release\(|[pP]ort_?(->|\.)store(32)?\(/
 }
 
 END {

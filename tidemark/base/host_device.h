@@ -48,9 +48,12 @@
 #if defined(__CUDA_ARCH__)
 #define TM_UNROLL_4 _Pragma("unroll 4")
 #define TM_UNROLL _Pragma("unroll")
+// ... and one of few iterations, whose code a GPU would have to fetch for each of them.
+#define TM_UNROLL_NEVER _Pragma("unroll 1")
 #else
 #define TM_UNROLL_4
 #define TM_UNROLL
+#define TM_UNROLL_NEVER
 #endif
 
 // The zeros above the highest bit of a number that is not 0, and its ones.

@@ -52,12 +52,13 @@ struct DeviceGraph {
     const auto shape = static_cast<WorkShape>(entry.number(0));
     const auto tasks = static_cast<std::uint64_t>(entry.number(1));
     const auto width = static_cast<std::uint64_t>(entry.number(2));
+    const TensorRef buffer = entry.tensor(0);
     Scope root(orch);
-    if (shape == WorkShape::kTiles) return tiles(orch, entry.tensor(0), tasks, width);
+    if (shape == WorkShape::kTiles) return tiles(orch, buffer, tasks, width);
     for (std::uint64_t i = 0; i < tasks;) {
       Scope scope(orch);
       for (std::uint64_t k = 0; k < kScopeTasks && i < tasks; ++k, ++i)
-        submit(orch, entry.tensor(0), shape, static_cast<std::uint32_t>(width));
+        submit(orch, buffer, shape, static_cast<std::uint32_t>(width));
     }
   }
 

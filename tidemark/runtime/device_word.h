@@ -36,12 +36,34 @@ class DeviceWord {
   TM_DEVICE bool replace_relaxed(T& seen, T wanted) {
     return ref().compare_exchange_strong(seen, wanted, kRelaxed, kRelaxed);
   }
+  // The same for whoever needs nothing of what others stored before, or asks for it by itself: an
+  // acquire empties a cache of a GPU.
+  TM_DEVICE bool replace_release(T& seen, T wanted) {                        // caller's label
+    return ref().compare_exchange_strong(seen, wanted, kRelease, kRelaxed);  // caller's label
+  }
 
  private:
   TM_DEVICE DeviceRef<T> ref() const { return DeviceRef<T>(const_cast<T&>(value_)); }
 
   alignas(sizeof(T)) T value_;
 };
+// Four words side by side in 16 bytes, by whoever has them alone: one store on a GPU.
+template <class A, class B, class C, class D>
+TM_DEVICE TM_INLINE void store_four_relaxed(DeviceWord<A>& a, A a_value, DeviceWord<B>& b,
+                                            B b_value, DeviceWord<C>& c, C c_value,
+                                            DeviceWord<D>& d, D d_value) {
+#if TM_ON_GPU
+  asm volatile("st.relaxed.gpu.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(&a),
+               "r"(static_cast<std::uint32_t>(a_value)), "r"(static_cast<std::uint32_t>(b_value)),
+               "r"(static_cast<std::uint32_t>(c_value)), "r"(static_cast<std::uint32_t>(d_value))
+               : "memory");
+#else
+  a.store_relaxed(a_value);
+  b.store_relaxed(b_value);
+  c.store_relaxed(c_value);
+  d.store_relaxed(d_value);
+#endif
+}
 static_assert(sizeof(DeviceWord<std::uint32_t>) == 4 && sizeof(DeviceWord<std::uint64_t>) == 8);
 static_assert(std::is_trivially_copyable_v<DeviceWord<std::uint32_t>>);
 

@@ -4,7 +4,8 @@
 // so a graph built on the host is uploaded as it is.
 //
 //   control │ mailboxes │ dispatches │ ready queues │ roots │ tensor map │ rings: slots, arguments,
-//   dependencies, fanin, heap │ buffers of the workload │ scratch memory of the dump
+//   dependencies, fanin, heap │ buffers of the workload │ scratch memory of the dump │ keys of the
+//   tensor map's groups
 #pragma once
 
 #include <cstdint>
@@ -75,6 +76,7 @@ struct RuntimeLayout {
   std::uint64_t buckets_offset = 0;
   std::uint64_t map_offset = 0;
   std::uint64_t groups_offset = 0;  // of the tensor map
+  std::uint64_t group_keys_offset = 0;
   RingLayout rings[kRingCount];
   std::uint64_t entry_offset = 0;
   std::uint64_t scratch_words_offset = 0;  // of the dump: one word and one piece of memory per core
@@ -127,6 +129,7 @@ TM_DEVICE constexpr RuntimeLayout lay_out(const RuntimeConfig& config) {
     layout.scratch_words_offset = take(config.core_count() * sizeof(DeviceWord<std::uint32_t>));
     layout.scratch_offset = take(config.core_count() * layout.scratch_bytes);
   }
+  layout.group_keys_offset = take(std::uint64_t{config.tensormap_entries} * sizeof(MapGroupKey));
   layout.total_bytes = at;
   return layout;
 }

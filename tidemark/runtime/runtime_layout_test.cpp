@@ -43,6 +43,8 @@ std::vector<Area> areas_of(const RuntimeLayout& layout) {
     areas.push_back({"heap", ring.heap_offset, sizes.heap_bytes});
   }
   areas.push_back({"entry", layout.entry_offset, config.entry_bytes});
+  areas.push_back({"keys of groups", layout.group_keys_offset,
+                   std::uint64_t{config.tensormap_entries} * sizeof(MapGroupKey)});
   areas.push_back({"end", layout.total_bytes, 0});
   return areas;
 }

@@ -3,8 +3,10 @@
 // their writer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
+#include "tidemark/base/quanta.h"
 #include "tidemark/runtime/device_word.h"
 #include "tidemark/runtime/tensor/tensor_view.h"
 #include "tidemark/schema/access.h"
@@ -63,9 +65,9 @@ struct alignas(64) TaskSlot {
   std::uint32_t told_arg;     // the last argument for which the edge was reported
   std::uint32_t scope_serial;
   std::uint32_t scope_depth;
-  std::uint32_t retained;        // consumers of its memory
-  std::uint32_t map_first;       // its entries in the tensor map
-  std::uint32_t buffer_entries;  // entries of anybody on its buffers
+  std::uint32_t retained;       // consumers of its memory
+  std::uint32_t map_first;      // its entries in the tensor map
+  std::uint32_t entries_on_it;  // 1: the tensor map has, or had, entries on its buffers
   std::uint32_t submit_line;
   std::uint32_t submit_file;  // place in the status's list
   std::uint32_t linked;  // what it last made of `waiters`, which only a completion changes, too
@@ -91,6 +93,39 @@ struct alignas(64) TaskSlot {
   std::uint32_t fanin[kFaninInline];  // orchestrator, as above
 };
 static_assert(sizeof(TaskSlot) % 64 == 0);
+static_assert(offsetof(TaskSlot, block_count) == 8 && offsetof(TaskSlot, shape) == 12 &&
+              offsetof(TaskSlot, sync_start) == 13 && offsetof(TaskSlot, kernels) == 14 &&
+              offsetof(TaskSlot, tensor_count) == 20 && offsetof(TaskSlot, scalar_count) == 22 &&
+              offsetof(TaskSlot, args_offset) == 24 && offsetof(TaskSlot, fanin_count) == 32 &&
+              offsetof(TaskSlot, fanin_spill) == 36 && offsetof(TaskSlot, info_offset) == 40 &&
+              offsetof(TaskSlot, dump_marks) == 48 && offsetof(TaskSlot, info_count) == 56 &&
+              offsetof(TaskSlot, raw_words) == 58);
+
+// What is fixed of a task once it is submitted.
+struct FixedOfTask {
+  TaskId id;
+  std::uint32_t block_count;
+  TaskShape shape;
+  bool sync_start, raw_words;
+  std::uint16_t kernels[kKernelsMax];
+  std::uint16_t tensor_count, scalar_count;
+  std::uint64_t args_offset, dump_marks;
+};
+// Into a slot, without infos and producers. A GPU writes 16 bytes at a time.
+TM_DEVICE TM_INLINE void set_fixed(TaskSlot& slot, const FixedOfTask& made) {
+  const auto word = [](auto value, std::uint32_t shift) {
+    return static_cast<std::uint64_t>(value) << shift;
+  };
+  set_quantum(&slot.id, made.id.value,
+              word(made.block_count, 0) | word(made.shape, 32) | word(made.sync_start, 40) |
+                  word(made.kernels[0], 48));
+  set_quantum(&slot.kernels[1],
+              word(made.kernels[1], 0) | word(made.kernels[2], 16) | word(made.tensor_count, 32) |
+                  word(made.scalar_count, 48),
+              made.args_offset);
+  set_quantum(&slot.fanin_count, 0, 0);  // and the offset of no infos
+  set_quantum(&slot.dump_marks, made.dump_marks, word(made.raw_words, 16));
+}
 
 // One argument as it is stored for the kernel.
 struct StoredTensor {
@@ -99,7 +134,15 @@ struct StoredTensor {
   Access access;
   std::uint8_t output_index;
   std::uint8_t reserved[6];
+
+  // All behind the view, in one quantum.
+  TM_DEVICE void set_use(std::uint64_t owned_by, Access with, std::uint8_t index) {
+    set_quantum(&owner, owned_by, static_cast<std::uint64_t>(with) | std::uint64_t{index} << 8);
+  }
 };
+static_assert(offsetof(StoredTensor, owner) % 16 == 0 &&
+              offsetof(StoredTensor, access) == offsetof(StoredTensor, owner) + 8 &&
+              offsetof(StoredTensor, output_index) == offsetof(StoredTensor, owner) + 9);
 
 struct StoredScalar {
   std::uint64_t value;

@@ -28,9 +28,10 @@ enum class DType : std::uint8_t {
 inline constexpr std::uint32_t kDTypeCount = 13;
 
 TM_DEVICE constexpr std::uint32_t dtype_bytes(DType dtype) {
-  constexpr std::uint8_t kBytes[kDTypeCount] = {4, 2, 2, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1};
+  // Four bits each, the first one lowest: a GPU would build a table anew in each call.
+  constexpr std::uint64_t kBytes = 0x1842184218224;
   const auto index = static_cast<std::uint32_t>(dtype);
-  return index < kDTypeCount ? kBytes[index] : 0;
+  return index < kDTypeCount ? static_cast<std::uint32_t>(kBytes >> (4 * index)) & 15 : 0;
 }
 
 // For the host: "unknown" if the value is no dtype (it may come from a file or from shared memory).

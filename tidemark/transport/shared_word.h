@@ -187,7 +187,7 @@ TM_DEVICE TM_INLINE void pair_store_release(SharedWord<std::uint64_t>& low, std:
                "l"(high_value));
 #else
   low.store_relaxed(low_value);
-  high.store_release(high_value);  // caller's label
+  high.store_release(high_value);      // caller's label
 #endif
 }
 
@@ -196,6 +196,16 @@ TM_DEVICE TM_INLINE void pair_store_release(SharedWord<std::uint64_t>& low, std:
 TM_DEVICE inline void order_page_stores() {
 #if defined(__CUDA_ARCH__)
   __threadfence_system();
+#endif
+}
+
+// Between looks at words of other units and the use of what those stored before: one fence where an
+// acquire for each word would be a trip each.
+TM_DEVICE TM_INLINE void order_look_before_use_acquire() {  // caller's label
+#if defined(__CUDACC__)
+  cuda::atomic_thread_fence(kAcquire, cuda::thread_scope_device);  // caller's label
+#else
+  std::atomic_thread_fence(kAcquire);  // caller's label
 #endif
 }
 

@@ -113,14 +113,16 @@ __global__ void __launch_bounds__(kUnitThreads, 1)
     run_cuda_units(void* base, const __grid_constant__ RuntimeLayout layout, RuntimeStatus* status,
                    const __grid_constant__ RegionView region) {
   using namespace cuda_units_detail;
-  __shared__ alignas(128) unsigned char place[kPlaceBytes<Program>];
+#if TM_ON_GPU
+  static_assert(kPlaceBytes<Program> <= kUnitPlaceBytes);
+  unsigned char* const place = unit_place();
   // Parameters are in constant memory, which is reached like global memory through a pointer.
-  __shared__ alignas(16) unsigned char own_layout[sizeof(RuntimeLayout)];
+  auto& own_layout = of_block<RuntimeLayout>();
   for (std::uint32_t i = threadIdx.x; i < sizeof(RuntimeLayout) / 8; i += kUnitThreads)
-    reinterpret_cast<std::uint64_t*>(own_layout)[i] =
+    reinterpret_cast<std::uint64_t*>(&own_layout)[i] =
         reinterpret_cast<const std::uint64_t*>(&layout)[i];
   __syncthreads();
-  const RuntimeMemory memory(base, *reinterpret_cast<const RuntimeLayout*>(own_layout));
+  const RuntimeMemory memory(base, own_layout);
   const RuntimeConfig& config = memory.config();
   const UnitCounts units = config.units();
   const RegionView* recorded = config.streams.any() ? &region : nullptr;
@@ -139,10 +141,11 @@ __global__ void __launch_bounds__(kUnitThreads, 1)
                   region);
   } else if (threadIdx.x == 0) {
     unit_lines(status)[0].place.store_relaxed(place_here());
-    open_args_places(cta_shared_memory);
+    open_args_places();
     // Otherwise the host has built the graph, and its lanes are the host's.
     if (config.reclaims()) run_orchestrator<Program>(place, memory, status, recorded);
   }
+#endif
 }
 
 // Makes the kernels of a workload known to the devices of this program. W: Kernels, orchestrate and

@@ -17,8 +17,10 @@ inline constexpr std::uint32_t kArgsPlaces = 4;
 
 #if TM_ON_GPU
 
+// As much as the launch gives. By this name, an address in it is a constant.
+extern __shared__ __align__(1024) unsigned char cta_shared_memory[];
+
 struct ArgsPlaces {
-  unsigned char* memory;
   std::uint32_t free;  // bit per place
 
   __device__ static ArgsPlaces& of_block() {
@@ -45,12 +47,23 @@ class ArgsPlace {
     if (number_ < kArgsPlaces) ArgsPlaces::of_block().free |= 1u << number_;
   }
 
-  __device__ T& operator*() const {
-    return *reinterpret_cast<T*>(ArgsPlaces::of_block().memory + number_ * sizeof(T));
-  }
+  __device__ T& operator*() const { return *reference(); }
   __device__ T* operator->() const { return &**this; }
   // False: all places were taken.
   __device__ bool own() const { return number_ < kArgsPlaces; }
+
+  // By its number: the address is made of a constant wherever it is used.
+  class Reference {
+   public:
+    __device__ explicit Reference(std::uint32_t number) : number_(number) {}
+    __device__ T& operator*() const {
+      return *reinterpret_cast<T*>(cta_shared_memory + number_ * sizeof(T));
+    }
+
+   private:
+    std::uint32_t number_;
+  };
+  __device__ Reference reference() const { return Reference(number_); }
 
  private:
   std::uint32_t number_;
@@ -69,6 +82,9 @@ class ArgsPlace {
   TM_DEVICE const T* operator->() const { return &data_; }
   TM_DEVICE static constexpr bool own() { return true; }
 
+  using Reference = T*;
+  TM_DEVICE Reference reference() const { return const_cast<T*>(&data_); }
+
  private:
   T data_;
 };
@@ -76,9 +92,9 @@ class ArgsPlace {
 #endif
 
 // Of a GPU's block, by one thread of it, which is then the only one that has arguments.
-TM_DEVICE inline void open_args_places([[maybe_unused]] unsigned char* memory) {
+TM_DEVICE inline void open_args_places() {
 #if TM_ON_GPU
-  ArgsPlaces::of_block() = {memory, (1u << kArgsPlaces) - 1};
+  ArgsPlaces::of_block() = {(1u << kArgsPlaces) - 1};
 #endif
 }
 

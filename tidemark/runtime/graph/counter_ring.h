@@ -18,7 +18,10 @@ class CounterRing {
   // The place of the new entry.
   TM_DEVICE constexpr std::uint32_t push() {
     TM_CHECK(!full());
-    return static_cast<std::uint32_t>(head_++ % capacity_);
+    const std::uint32_t place = place_;
+    place_ = place + 1 < capacity_ ? place + 1 : 0;
+    ++head_;
+    return place;
   }
   TM_DEVICE constexpr std::uint32_t place(std::uint64_t position) const {
     return static_cast<std::uint32_t>(position % capacity_);
@@ -35,6 +38,7 @@ class CounterRing {
 
  private:
   std::uint32_t capacity_;
+  std::uint32_t place_ = 0;  // of the head: a division is slow on a GPU
   std::uint64_t head_ = 0;
   std::uint64_t tail_ = 0;
 };

@@ -33,11 +33,12 @@ class ByteRing {
     if (bytes > capacity_ || capacity_ == 0) return {.answer = Answer::kTooLarge};
     const std::uint64_t wanted = bytes == 0 ? kAlign : round_up(bytes, kAlign);
     if (head_ == tail_) start_anew();
-    const std::uint64_t position = head_ % capacity_;
-    const std::uint64_t skipped = wanted > capacity_ - position ? capacity_ - position : 0;
+    const std::uint64_t skipped = wanted > capacity_ - position_ ? capacity_ - position_ : 0;
     if (wanted + skipped > free_bytes()) return {.answer = Answer::kFull};
+    const std::uint64_t offset = skipped > 0 ? 0 : position_;
     head_ += skipped + wanted;
-    return {.answer = Answer::kAllocated, .offset = skipped > 0 ? 0 : position, .mark = head_};
+    position_ = offset + wanted < capacity_ ? offset + wanted : 0;
+    return {.answer = Answer::kAllocated, .offset = offset, .mark = head_};
   }
 
   // Everything allocated before `mark` is free. Marks come in order.
@@ -55,14 +56,16 @@ class ByteRing {
 
  private:
   // An empty ring goes on at its beginning, so that a request of any size finds all of it.
-  TM_DEVICE constexpr void start_anew() { head_ = tail_ = round_up_to_lap(head_); }
-  TM_DEVICE constexpr std::uint64_t round_up_to_lap(std::uint64_t value) const {
-    return (value + capacity_ - 1) / capacity_ * capacity_;
+  TM_DEVICE constexpr void start_anew() {
+    if (position_ != 0) head_ += capacity_ - position_;
+    tail_ = head_;
+    position_ = 0;
   }
 
   std::uint64_t capacity_;
   std::uint64_t head_ = 0;
   std::uint64_t tail_ = 0;
+  std::uint64_t position_ = 0;  // of the head in this lap: a division is slow on a GPU
 };
 using HeapRing = ByteRing<kHeapAlign>;
 using ArgRing = ByteRing<64>;

@@ -13,10 +13,10 @@ namespace tidemark {
 
 inline constexpr std::uint32_t kNoMapEntry = 0;
 
-struct MapEntry {
+struct alignas(16) MapEntry {
   CanonicalView view;
   TaskId task;
-  std::uint64_t serial;  // entries of one task have numbers in a row
+  std::uint64_t serial;  // entries of one task have numbers in a row; 0: the entry is free
   std::uint32_t slot;    // SlotRef, while the task is live
   std::uint8_t reads;    // a reader's entry
   std::uint8_t retired;
@@ -30,8 +30,7 @@ struct MapEntry {
 };
 static_assert(sizeof(MapEntry) == 112);
 
-// The entries of one buffer that have one form and about one size: one grid of cells. What these
-// have in common is in any of them. Never empty.
+// The entries of one buffer that have one form and about one size: one grid of cells. Never empty.
 struct MapGroup {
   std::uint64_t cell_bits;
   std::uint32_t first;  // entry, the newest
@@ -41,6 +40,19 @@ struct MapGroup {
   std::uint8_t reserved[3];
 };
 static_assert(sizeof(MapGroup) == 24);
+
+// What the entries of a group have in common, so that none of them is looked at for it.
+struct MapGroupKey {
+  std::uint64_t buffer;
+  std::uint64_t rows;
+  ViewForm form;
+  std::uint32_t reserved;
+
+  TM_DEVICE bool is_of(const CanonicalView& view) const {
+    return buffer == view.buffer && form.value == view.form.value && rows == view.rows;
+  }
+};
+static_assert(sizeof(MapGroupKey) == 24);
 
 struct MapBucket {
   std::uint32_t groups;   // of buffers

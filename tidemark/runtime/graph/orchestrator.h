@@ -26,9 +26,9 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
 
   // Arguments are taken as they come from the chain of calls: they are too large to be copied.
   // One kernel on one core, or on many with Args::blocks.
-  template <class Kernel, class GivenArgs>
-  TM_DEVICE Submitted submit(GivenArgs&& args, Site site = Site::here()) {
-    if (!checked<Kernel>(args, site)) return {};
+  template <class Kernel, class AnyArgs>
+  TM_DEVICE Submitted submit(AnyArgs&& args, Site site = Site::here()) {
+    if (!checked<Kernel>(args.given(), site)) return {};
     return submit_undeclared<Kernel>(args, site);
   }
 
@@ -40,44 +40,45 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
     const std::uint16_t kernel = Kernels::template number_of<Kernel>();
     constexpr bool kAic = Kernel::kInfo.core == CoreType::kAic;
     return submit_checked(
-        args, {kAic ? kernel : kNoKernel, kAic ? kNoKernel : kernel, kNoKernel,
-               kAic ? TaskShape::kAic : TaskShape::kAiv, kName, site, false, raw_words});
+        args.given(), {kAic ? kernel : kNoKernel, kAic ? kNoKernel : kernel, kNoKernel,
+                       kAic ? TaskShape::kAic : TaskShape::kAiv, kName, site, false, raw_words});
   }
 
   // Up to three kernels on the cores of one cluster with one argument list; void: none.
-  template <class Aic, class Aiv0, class Aiv1 = void, class GivenArgs>
-  TM_DEVICE Submitted submit_mix(GivenArgs&& args, Site site = Site::here()) {
+  template <class Aic, class Aiv0, class Aiv1 = void, class AnyArgs>
+  TM_DEVICE Submitted submit_mix(AnyArgs&& args, Site site = Site::here()) {
     static_assert(runs_on<Aic>(CoreType::kAic) && runs_on<Aiv0>(CoreType::kAiv) &&
                       runs_on<Aiv1>(CoreType::kAiv),
                   "submit_mix<Aic, Aiv0, Aiv1>: a kernel's kInfo.core is not that of its place");
     const std::uint16_t aic = number<Aic>(), aiv0 = number<Aiv0>(), aiv1 = number<Aiv1>();
-    if (!checked<Aic>(args, site) || !checked<Aiv0>(args, site) || !checked<Aiv1>(args, site))
+    const GivenArgs given = args.given();
+    if (!checked<Aic>(given, site) || !checked<Aiv0>(given, site) || !checked<Aiv1>(given, site))
       return {};
-    return submit_checked(args, {aic, aiv0, aiv1, TaskShape::kMix, name<Aic, Aiv0>(), site});
+    return submit_checked(given, {aic, aiv0, aiv1, TaskShape::kMix, name<Aic, Aiv0>(), site});
   }
 
   // A joint: no kernel, complete when everything it waits for is.
-  template <class GivenArgs>
-  TM_DEVICE Submitted submit_dummy(GivenArgs&& args, Site site = Site::here()) {
-    return submit_checked(args,
+  template <class AnyArgs>
+  TM_DEVICE Submitted submit_dummy(AnyArgs&& args, Site site = Site::here()) {
+    return submit_checked(args.given(),
                           {kNoKernel, kNoKernel, kNoKernel, TaskShape::kDummy, "dummy", site});
   }
 
   // Memory for later tasks: a task that is complete at once.
-  template <class GivenArgs>
-  TM_DEVICE Submitted allocate(GivenArgs&& args, Site site = Site::here()) {
+  template <class AnyArgs>
+  TM_DEVICE Submitted allocate(AnyArgs&& args, Site site = Site::here()) {
     return submit_checked(
-        args, {kNoKernel, kNoKernel, kNoKernel, TaskShape::kDummy, "allocate", site, true});
+        args.given(), {kNoKernel, kNoKernel, kNoKernel, TaskShape::kDummy, "allocate", site, true});
   }
 
   // host_build_graph: a task whose arguments are raw words (Args::scalar), with explicit edges.
   // What the words mean may be said besides; a task without it runs all the same.
-  template <class Kernel, class GivenArgs>
-  TM_DEVICE Submitted add_task(GivenArgs&& args, Site site = Site::here()) {
+  template <class Kernel, class AnyArgs>
+  TM_DEVICE Submitted add_task(AnyArgs&& args, Site site = Site::here()) {
     return add_task_with_tensor_info<Kernel>(args, nullptr, 0, site);
   }
-  template <class Kernel, class GivenArgs>
-  TM_DEVICE Submitted add_task_with_tensor_info(GivenArgs&& args, const TensorInfo* infos,
+  template <class Kernel, class AnyArgs>
+  TM_DEVICE Submitted add_task_with_tensor_info(AnyArgs&& args, const TensorInfo* infos,
                                                 std::uint32_t count, Site site = Site::here()) {
     if (!builds_on_host("add_task", site)) return {};
     const Submitted made = submit_undeclared<Kernel>(args, site, true);
@@ -102,14 +103,16 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
              .kernel = "set_tensor_info_to_task",
              .text = to_text(infos[i].tensor.slip == ViewSlip::kNone ? ViewSlip::kBeyondBuffer
                                                                      : infos[i].tensor.slip)});
-    ArgRing::Allocation space;
-    if (!rings_.take_bytes({.resource = Resource::kArguments,
-                            .ring = task.id.ring(),
-                            .task_id = task.id.value,
-                            .kernel = "set_tensor_info_to_task",
-                            .submit = site},
-                           count * sizeof(StoredTensor), ring.args, space))
-      return;
+    const std::uint64_t bytes = count * sizeof(StoredTensor);
+    ArgRing::Allocation space = ring.args.allocate(bytes);
+    if (space.answer != ArgRing::Answer::kAllocated)
+      space = rings_.wait_for_bytes({.resource = Resource::kArguments,
+                                     .ring = task.id.ring(),
+                                     .task_id = task.id.value,
+                                     .kernel = "set_tensor_info_to_task",
+                                     .submit = site},
+                                    bytes, ring.args);
+    if (space.answer != ArgRing::Answer::kAllocated) return;
     watch_.took(Resource::kArguments, task.id.ring(), ring.args.used_bytes(),
                 count * sizeof(StoredTensor));
     slot.info_offset = memory_.layout().rings[task.id.ring()].args_offset + space.offset;
@@ -139,11 +142,8 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
                      .submit = site,
                      .kernel = "add_successor",
                      .text = text.text()});
-    const SpaceRequest request{.ring = consumer.id.ring(),
-                               .task_id = consumer.id.value,
-                               .kernel = "add_successor",
-                               .submit = site};
-    ProducerSet<Env, Watch>(memory_, rings_, watch_, request, ref, ++serial_).add_late(producer);
+    const TaskPlan plan{kNoKernel, kNoKernel, kNoKernel, TaskShape::kDummy, "add_successor", site};
+    ProducerSet<Env, Watch>(rings_, plan, consumer.id, ref, ++serial_).add_late(producer);
   }
 
   // An element of a tensor, once everything that writes it is complete.
@@ -204,8 +204,8 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
     rings_.line().leave(Env::now_ticks());
   }
 
-  TM_DEVICE RingSet<Env, Watch>& rings() { return rings_; }
-  TM_DEVICE Watch& watch() { return watch_; }
+  TM_DEVICE RingSet<Env, Watch>& rings() { return Core::rings(); }
+  TM_DEVICE Watch& watch() { return Core::watch(); }
   // For marks and counters of the program itself.
   TM_DEVICE decltype(auto) recorder() { return watch_.recorder(); }
   TM_DEVICE std::uint64_t submitted_count() const { return submitted_; }
@@ -299,12 +299,12 @@ class Orchestrator : public TaskSubmitter<Env, Watch> {
 
   // A declaration takes a kilobyte: in a frame of its own, and only where it is read.
   template <class Kernel>
-  TM_DEVICE TM_NOINLINE static ArgProblem dump_names(Args& args) {
+  TM_DEVICE TM_NOINLINE static ArgProblem dump_names(GivenArgs args) {
     constexpr KernelInfo kInfo = Kernel::kInfo;
     return resolve_dump_names(kInfo, args);
   }
   template <class Kernel>
-  TM_DEVICE bool checked(Args& args, const Site& site) {
+  TM_DEVICE bool checked(GivenArgs args, const Site& site) {
     if constexpr (!std::is_void_v<Kernel>) {
       constexpr const char* kName = Kernel::kInfo.name;
       ArgProblem problem = check_declared<Kernel>(args);

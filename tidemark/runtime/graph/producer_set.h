@@ -19,182 +19,239 @@ class ProducerSet {
  public:
   using Rings = RingSet<Env, Watch>;
 
-  TM_DEVICE ProducerSet(const RuntimeMemory& memory, Rings& rings, Watch& watch,
-                        const SpaceRequest& request, SlotRef consumer, std::uint64_t serial)
-      : memory_(memory),
-        rings_(rings),
-        watch_(watch),
-        request_(request),
+  // The place of the submit in the program is asked for where it waits.
+  TM_DEVICE ProducerSet(Rings& rings, const TaskPlan& plan, TaskId task, SlotRef consumer,
+                        std::uint64_t serial)
+      : rings_(rings),
+        plan_(plan),
+        task_(task),
         consumer_(consumer),
-        slot_(memory.slot(consumer)),
+        slot_(rings.memory().slot(consumer)),
         serial_(serial),
-        tracks_readers_(memory.config().track_war != 0) {}
+        tracks_readers_(rings.memory().config().track_war != 0) {}
 
   // All of these return false when the run is ending.
   TM_DEVICE bool add_creator(const TensorRef& ref, std::uint32_t arg) {
     if (ref.owner == kNoOwner) return true;
-    const TaskId owner{ref.owner};
-    return add(slot_of(owner), owner, true,
-               {.arg = arg,
-                .source = EdgeSource::kCreator,
-                .overlap = ViewOverlap::kCovered,
-                .producer_arg = ref.argument});
+    return add({ref.owner}, true, {arg, ref.argument, EdgeSource::kCreator, ViewOverlap::kCovered});
   }
   // With explicit edges only, tags still say whose memory is used.
   TM_DEVICE bool retain_creator(const TensorRef& ref) {
     if (ref.owner == kNoOwner) return true;
-    return remember(slot_of({ref.owner}), true);
+    TaskSlot& slot = memory().slot(slot_of({ref.owner}));
+    return remember(slot, slot_of({ref.owner}), true, slot.seen_by == serial_);
   }
   // Also a task whose scope is closed: if its slot is somebody else's by now, it is complete.
-  TM_DEVICE bool add_explicit(const TaskHandle& task) {
-    const SlotRef producer = slot_of(task.id);
-    const TaskSlot& slot = memory_.slot(producer);
+  TM_DEVICE TM_NOINLINE_ON_GPU bool add_explicit(const TaskHandle& task) {
+    const TaskSlot& slot = memory().slot(slot_of(task.id));
+    const std::uint64_t waited_by = slot.waited_by;
+    const bool its_own = slot.id == task.id;
     // Wired automatically already, or named twice.
-    if ((slot.id == task.id && slot.waited_by == serial_) || was_told(task.id)) return true;
-    const GraphEdge edge{.arg = kNoArg, .source = EdgeSource::kExplicit};
-    if (slot.id == task.id) return add(producer, task.id, false, edge);
+    if ((its_own && waited_by == serial_) || was_told(task.id)) return true;
+    const EdgeVia via{kNoArg, kNoArg, EdgeSource::kExplicit, ViewOverlap::kNone};
+    if (its_own) return add(task.id, false, via);
     note_told(task.id);
-    tell_complete(task.id, edge);
+    tell(task.id, via, true);
     return true;
   }
   // An edge between two tasks that are in the graph already: see LateEdges.
   TM_DEVICE bool add_late(const TaskHandle& task) {
-    return wire(slot_of(task.id), LateEdges<Env, Watch>::kLateBit);
+    const SlotRef producer = slot_of(task.id);
+    return wire(memory().slot(producer), LateEdges<Env, Watch>::kLateBit);
   }
   TM_DEVICE bool add_overlapping(const TensorView& view, Access access, std::uint32_t arg) {
-    TensorMap& map = rings_.map();
-    canonical_[arg] = canonical_of(view);
-    TaskId told{kNoOwner};
-    for (std::uint32_t link = map.find(canonical_[arg], {.readers = writes(access)});
-         link != TensorMap::kNone;) {
-      // A wait for space may free entries, but none is used again before all look-ups are over.
-      const MapEntry& entry = map.entry(link);
-      link = entry.found;
-      if (entry.task == told) continue;  // its entries follow each other
-      told = entry.task;
-      const GraphEdge edge{.arg = arg,
-                           .source = EdgeSource::kTensorMap,
-                           .overlap = entry.overlap,
-                           .producer_arg = entry.arg};
-      if (entry.retired != 0)
-        tell_retired(entry.task, edge);
-      else if (!add({entry.slot}, entry.task, false, edge))
-        return false;
-    }
+    const bool any = rings().map().may_have(view.buffer);
+    if (any || registers(access)) canonical_[arg] = canonical_of(view);
+    if (any) return add_found(access, arg);
+    found_[arg] = {TensorMap::kNone, 0};
     return true;
   }
 
   // Some producer has the consumer on its list.
   TM_DEVICE bool wired() const { return wired_; }
+  TM_DEVICE std::uint32_t fanin_count() const { return fanin_count_; }
 
   // After all look-ups: the task becomes a writer (or a tracked reader) of the view.
   TM_DEVICE bool register_access(const TensorRef& ref, Access access, std::uint32_t arg) {
-    if (!writes(access) && !(tracks_readers_ && access == Access::kInput)) return true;
-    TensorMap& map = rings_.map();
-    if (writes(access)) drop_superseded(canonical_[arg]);
-    SpaceRequest request = request_;
-    request.resource = Resource::kTensorMap;
-    if (!rings_.wait_for(request, [&] { return map.has_room(); })) return false;
-    rings_.note_evictions();
-    map.add(canonical_[arg], slot_.id, consumer_, !writes(access), arg, slot_.map_first);
-    watch_.took(Resource::kTensorMap, 0, map.live_count());
-    if (ref.owner != kNoOwner) ++memory_.slot(slot_of({ref.owner})).buffer_entries;
-    return true;
+    return !registers(access) || register_found(ref, access, arg);
   }
 
  private:
-  TM_DEVICE SlotRef slot_of(TaskId id) const { return rings_.ref_of(id.ring(), id.local()); }
+  TM_DEVICE Rings& rings() const {
+#if TM_ON_GPU
+    return rings_of_block<Env, Watch>();
+#else
+    return rings_;
+#endif
+  }
+  TM_DEVICE const RuntimeMemory& memory() const { return rings().memory(); }
+  TM_DEVICE Watch& watch() const { return rings().watch(); }
+  TM_DEVICE TaskSlot& own_slot() const { return slot_; }
 
-  TM_DEVICE bool add(SlotRef producer, TaskId id, bool retains, GraphEdge edge) {
-    TaskSlot& slot = memory_.slot(producer);
-    const bool waited = slot.waited_by == serial_;
-    const bool told = waited && slot.told_arg == edge.arg;
-    slot.told_arg = edge.arg;
-    slot.waited_by = serial_;
-    const bool noted = remember(producer, retains) && (waited || wire(producer));
-    if (!told) {
-      edge.producer = id;
-      edge.consumer = slot_.id;
-      edge.satisfied = slot.linked == kListClosed;
-      watch_.edge(edge);
+  // How an edge came about.
+  struct EdgeVia {
+    std::uint32_t arg, producer_arg;
+    EdgeSource source;
+    ViewOverlap overlap;
+  };
+  // What a search has found for an argument, if that can be said in a word: one entry or none.
+  struct FoundEntry {
+    std::uint32_t link;
+    std::uint64_t serial;  // of the entry; kMany: there are others besides it
+  };
+  static constexpr std::uint64_t kMany = ~std::uint64_t{0};
+
+  TM_DEVICE SlotRef slot_of(TaskId id) const { return rings().ref_of(id.ring(), id.local()); }
+  TM_DEVICE bool registers(Access access) const {
+    return writes(access) || (tracks_readers_ && access == Access::kInput);
+  }
+  TM_DEVICE SpaceRequest request_for(Resource resource) const {
+    return {.resource = resource,
+            .ring = task_.ring(),
+            .task_id = task_.value,
+            .kernel = plan_.name,
+            .submit = plan_.site};
+  }
+
+  TM_DEVICE TM_NOINLINE_ON_GPU bool add_found(Access access, std::uint32_t arg) {
+    TensorMap& map = rings().map();
+    TaskId told{kNoOwner};
+    const std::uint32_t first = rings().find(canonical_[arg], writes(access));
+    found_[arg] = {first, 0};
+    for (std::uint32_t link = first; link != TensorMap::kNone;) {
+      // A wait for space may free entries, but none is used again before all look-ups are over.
+      const MapEntry& entry = map.entry(link);
+      found_[arg].serial = link == first ? entry.serial : kMany;
+      link = entry.found;
+      if (entry.task == told) continue;  // its entries follow each other
+      told = entry.task;
+      const EdgeVia via{arg, entry.arg, EdgeSource::kTensorMap, entry.overlap};
+      if (entry.retired != 0)
+        tell_retired(entry.task, via);
+      else if (!add(entry.task, false, via))
+        return false;
     }
+    return true;
+  }
+
+  TM_DEVICE TM_NOINLINE_ON_GPU bool add(TaskId id, bool retains, EdgeVia via) {
+    const SlotRef producer = slot_of(id);
+    TaskSlot& slot = memory().slot(producer);
+    // All of its words are asked for before any is looked at.
+    const std::uint64_t seen_by = slot.seen_by, waited_by = slot.waited_by;
+    const std::uint32_t told_arg = slot.told_arg;
+    const bool waited = waited_by == serial_;
+    const bool told = waited && told_arg == via.arg;
+    slot.told_arg = via.arg;
+    slot.waited_by = serial_;
+    const bool noted =
+        remember(slot, producer, retains, seen_by == serial_) && (waited || wire(slot));
+    if (!told) tell(id, via, slot.linked == kListClosed);
     return noted;
   }
 
   // Notes the producer in the fanin list, once.
-  TM_DEVICE bool remember(SlotRef producer, bool retains) {
-    TaskSlot& slot = memory_.slot(producer);
-    if (slot.seen_by != serial_) {
+  TM_DEVICE bool remember(TaskSlot& slot, SlotRef producer, bool retains, bool seen) {
+    if (!seen) {
       slot.seen_by = serial_;
-      slot.fanin_place = slot_.fanin_count;
-      if (slot_.fanin_count >= kFaninInline && !take_spill()) return false;
-      memory_.fanin(slot_, slot_.fanin_count++) = producer.value;
+      slot.fanin_place = fanin_count_;
+      if (fanin_count_ >= kFaninInline && !take_spill()) return false;
+      memory().fanin(own_slot(), fanin_count_++) =
+          producer.value | (retains ? SlotRef::kRetainsBit : 0);
+      if (retains) ++slot.retained;
+      return true;
     }
-    std::uint32_t& noted = memory_.fanin(slot_, slot.fanin_place);
-    if (retains && (noted & SlotRef::kRetainsBit) == 0) {
-      noted |= SlotRef::kRetainsBit;
-      ++slot.retained;
-    }
+    if (!retains) return true;
+    std::uint32_t& noted = memory().fanin(own_slot(), slot.fanin_place);
+    if ((noted & SlotRef::kRetainsBit) != 0) return true;
+    noted |= SlotRef::kRetainsBit;
+    ++slot.retained;
     return true;
   }
 
-  TM_DEVICE bool take_spill() {
-    Ring& ring = rings_.ring(slot_.id.ring());
-    SpaceRequest request = request_;
-    request.resource = Resource::kFanin;
-    if (!rings_.wait_for(request, [&] { return !ring.fanin.full(); })) return false;
+  TM_DEVICE TM_NOINLINE_ON_GPU bool take_spill() {
+    Ring& ring = rings().ring(task_.ring());
+    const auto has_room = [&] { return !ring.fanin.full(); };
+    if (!has_room() && !rings().wait_for(request_for(Resource::kFanin), has_room)) return false;
     const std::uint32_t place = ring.fanin.push();
-    watch_.took(Resource::kFanin, slot_.id.ring(), ring.fanin.used());
-    if (slot_.fanin_count == kFaninInline) slot_.fanin_spill = place;
+    watch().took(Resource::kFanin, task_.ring(), ring.fanin.used());
+    if (fanin_count_ == kFaninInline) own_slot().fanin_spill = place;
     return true;
   }
 
   // Puts the consumer on the producer's list, unless that is complete. Only this thread adds to the
   // list, so what it linked last is its head, or the list is closed: nothing is read first.
-  TM_DEVICE bool wire(SlotRef producer, std::uint32_t late_bit = 0) {
-    TaskSlot& slot = memory_.slot(producer);
-    if (slot.linked == kListClosed) return true;
-    Ring& ring = rings_.ring(slot_.id.ring());
-    if (ring.deps.full() && !await_dep(slot, ring)) return false;
-    if (slot.linked == kListClosed) return true;
+  TM_DEVICE bool wire(TaskSlot& slot, std::uint32_t late_bit = 0) {
+    std::uint32_t linked = slot.linked;
+    if (linked == kListClosed) return true;
+    const std::uint32_t ring_index = task_.ring();
+    Ring& ring = rings().ring(ring_index);
+    if (ring.deps.full()) {
+      if (!await_dep(slot, ring)) return false;
+      linked = slot.linked;
+      if (linked == kListClosed) return true;
+    }
     const std::uint32_t place = ring.deps.push();
-    watch_.took(Resource::kDepPool, slot_.id.ring(), ring.deps.used());
-    DepEntry& entry = memory_.dep(slot_.id.ring(), place);
+    watch().took(Resource::kDepPool, ring_index, ring.deps.used());
+    DepEntry& entry = memory().dep(ring_index, place);
     entry.consumer = consumer_.value | late_bit;
-    entry.next = slot.linked;
-    slot_.pending.add_relaxed(1);  // goes out with [waiter linked]
-    const std::uint32_t link = SlotRef::make(slot_.id.ring(), place).value;
-    // [waiter linked]; pairs with [list closed]
-    if (slot.waiters.replace_acq_rel(slot.linked, link)) {
+    entry.next = linked;
+    own_slot().pending.add_relaxed(1);  // goes out with [waiter linked]
+    const std::uint32_t link = SlotRef::make(ring_index, place).value;
+    // [waiter linked]
+    if (slot.waiters.replace_release(linked, link)) {
       slot.linked = link;
       wired_ = true;
     } else {
-      TM_CHECK(slot.linked == kListClosed);
+      linked = slot.waiters.load_acquire();  // pairs with [list closed]
+      TM_CHECK(linked == kListClosed);
+      slot.linked = linked;
       // Nobody else has it on a list for that, so it does not end there.
-      slot_.pending.subtract_acq_rel(1);  // alone: takes back the add
+      own_slot().pending.subtract_acq_rel(1);  // alone: takes back the add
     }
     return true;
   }
   TM_DEVICE TM_NOINLINE bool await_dep(TaskSlot& slot, Ring& ring) {
-    SpaceRequest request = request_;
-    request.resource = Resource::kDepPool;
-    return rings_.wait_for(request, [&] {
+    return rings().wait_for(request_for(Resource::kDepPool), [&] {
       // pairs with [list closed]
       if (slot.waiters.load_acquire() == kListClosed) slot.linked = kListClosed;
       return slot.linked == kListClosed || !ring.deps.full();
     });
   }
 
-  // Its slot is somebody else's by now; only the edge is reported.
-  TM_DEVICE void tell_retired(TaskId task, const GraphEdge& edge) {
-    if (!note_told(task)) retired_untold_ = true;
-    tell_complete(task, edge);
+  TM_DEVICE TM_NOINLINE_ON_GPU bool register_found(const TensorRef& ref, Access access,
+                                                   std::uint32_t arg) {
+    TensorMap& map = rings().map();
+    const CanonicalView& view = canonical_[arg];
+    const std::uint32_t replaced = writes(access) ? drop_superseded(view, found_[arg]) : 0;
+    if (replaced != TensorMap::kNone) {
+      rings().replace_entry(replaced, task_, consumer_, arg, map_first_);
+    } else {
+      const auto has_room = [&] { return map.has_room(); };
+      if (!has_room() && !rings().wait_for(request_for(Resource::kTensorMap), has_room))
+        return false;
+      rings().note_evictions();
+      rings().add_entry(view, task_, consumer_, !writes(access), arg, map_first_);
+    }
+    if (ref.owner != kNoOwner) memory().slot(slot_of({ref.owner})).entries_on_it = 1;
+    own_slot().map_first = map_first_;
+    watch().took(Resource::kTensorMap, 0, map.live_count());
+    return true;
   }
-  TM_DEVICE void tell_complete(TaskId producer, GraphEdge edge) {
-    edge.producer = producer;
-    edge.consumer = slot_.id;
-    edge.satisfied = true;
-    watch_.edge(edge);
+
+  // Its slot is somebody else's by now; only the edge is reported.
+  TM_DEVICE void tell_retired(TaskId task, EdgeVia via) {
+    if (!note_told(task)) retired_untold_ = true;
+    tell(task, via, true);
+  }
+  TM_DEVICE void tell(TaskId producer, EdgeVia via, bool satisfied) {
+    watch().edge({.producer = producer,
+                  .consumer = task_,
+                  .arg = via.arg,
+                  .source = via.source,
+                  .overlap = via.overlap,
+                  .producer_arg = via.producer_arg,
+                  .satisfied = satisfied});
   }
   // False: no room to remember it.
   TM_DEVICE bool note_told(TaskId id) {
@@ -205,18 +262,20 @@ class ProducerSet {
   TM_DEVICE bool was_told(TaskId id) {
     for (std::uint32_t i = 0; i < retired_told_; ++i)
       if (retired_[i] == id.value) return true;
-    if (!retired_untold_) return false;
-    // More than could be remembered: they are found again.
-    const StoredTensor* tensors = memory_.tensors(slot_);
-    for (std::uint32_t i = 0; i < slot_.tensor_count; ++i)
+    return retired_untold_ && is_found(id);
+  }
+  // More than could be remembered: they are found again.
+  TM_DEVICE TM_NOINLINE_ON_GPU bool is_found(TaskId id) {
+    const StoredTensor* tensors = memory().tensors(own_slot());
+    for (std::uint32_t i = 0; i < own_slot().tensor_count; ++i)
       if (tensors[i].access != Access::kOutput && tensors[i].access != Access::kNoDep &&
-          is_producer(id, canonical_[i], tensors[i].access))
+          is_producer(id, canonical_of(tensors[i].view), tensors[i].access))
         return true;
     return false;
   }
   TM_DEVICE bool is_producer(TaskId id, const CanonicalView& view, Access access) {
-    TensorMap& map = rings_.map();
-    for (std::uint32_t link = map.find(view, {.readers = writes(access)}); link != TensorMap::kNone;
+    TensorMap& map = rings().map();
+    for (std::uint32_t link = rings().find(view, writes(access)); link != TensorMap::kNone;
          link = map.entry(link).found)
       if (map.entry(link).task == id) return true;
     return false;
@@ -226,33 +285,51 @@ class ProducerSet {
     return access == Access::kInout || access == Access::kOutputExisting;
   }
 
-  // Whoever comes next waits for this task, which waits for what it overwrites.
-  TM_DEVICE void drop_superseded(const CanonicalView& view) {
-    TensorMap& map = rings_.map();
-    for (std::uint32_t link = map.find(view, {.readers = tracks_readers_});
-         link != TensorMap::kNone;) {
+  // Whoever comes next waits for this task, which waits for what it overwrites. Returns an entry of
+  // the same elements in the same form, if there is one, for the task to take over.
+  TM_DEVICE std::uint32_t drop_superseded(const CanonicalView& view, const FoundEntry& found) {
+    TensorMap& map = rings().map();
+    if (found.link == TensorMap::kNone) return TensorMap::kNone;
+    std::uint32_t same = TensorMap::kNone;
+    if (found.serial != kMany) {
+      // It may be gone, with what another argument of the task has superseded.
+      if (map.entry(found.link).serial == found.serial) drop_covered(found.link, view, same);
+      return same;
+    }
+    for (std::uint32_t link = rings().find(view, tracks_readers_); link != TensorMap::kNone;) {
       const MapEntry& entry = map.entry(link);
       const std::uint32_t next = entry.found;
-      const bool own = entry.retired == 0 && entry.slot == consumer_.value;
-      if (!own && overlap_of(entry.view, view) == ViewOverlap::kCovered) rings_.drop_entry(link);
+      if (entry.retired != 0 || entry.slot != consumer_.value) drop_covered(link, view, same);
       link = next;
     }
+    return same;
+  }
+  TM_DEVICE void drop_covered(std::uint32_t link, const CanonicalView& view, std::uint32_t& same) {
+    const MapEntry& entry = rings().map().entry(link);
+    if (overlap_of(entry.view, view) != ViewOverlap::kCovered) return;
+    if (same == TensorMap::kNone && entry.view.is_same_as(view))
+      same = link;
+    else
+      rings().drop_entry(link);
   }
 
   static constexpr std::uint32_t kRetiredTold = 64;
-  const RuntimeMemory& memory_;
   Rings& rings_;
-  Watch& watch_;
-  SpaceRequest request_;
+  const TaskPlan& plan_;
+  TaskId task_;
   SlotRef consumer_;
   TaskSlot& slot_;
   std::uint64_t serial_;
+  // The orchestrator's own words of the slot: they are written there, never read back.
+  std::uint32_t fanin_count_ = 0;
+  std::uint32_t map_first_ = TensorMap::kNone;
   bool tracks_readers_;
   bool wired_ = false;
   std::uint32_t retired_told_ = 0;
   bool retired_untold_ = false;           // there were more
   std::uint64_t retired_[kRetiredTold];   // tasks whose edges are reported
   CanonicalView canonical_[kTensorsMax];  // of the arguments that were looked up
+  FoundEntry found_[kTensorsMax];
 };
 
 }  // namespace tidemark

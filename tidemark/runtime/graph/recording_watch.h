@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The orchestrator's side of the recorder: scopes with their peaks, the graph as it is built, the
-// envelope of every submit, and marks of the program. A stream that is off costs one branch.
+// envelope of every submit, and marks of the program. A stream that is off costs one branch; what
+// is written where it is on is apart, so that a GPU does not fetch it.
 #pragma once
 
 #include <cstdint>
@@ -63,49 +64,23 @@ class RecordingWatch : public NoWatch {
 
   template <class Rings>
   TM_DEVICE void scope_opened(const ScopeStack& scopes, Rings& rings) {
-    if (!scopes_.enabled()) return;
-    ScopeBoundary begin = boundary(scopes, rings, ScopeBoundary::Phase::kBegin);
-    begin.peaks = occupancy_of(rings);
-    peaks_.open(begin.peaks);
-    scopes_.write(begin);
+    if (scopes_.enabled()) write_begin(scopes, rings);
   }
   template <class Rings>
   TM_DEVICE void scope_closes(const ScopeStack& scopes, Rings& rings) {
-    if (!scopes_.enabled()) return;
-    ScopeBoundary end = boundary(scopes, rings, ScopeBoundary::Phase::kEnd);
-    end.peaks = peaks_.close();
-    scopes_.write(end);
+    if (scopes_.enabled()) write_end(scopes, rings);
   }
   TM_DEVICE void took(Resource resource, std::uint32_t ring, std::uint64_t used,
                       std::uint64_t taken = 1) {
-    if (scopes_.enabled()) peaks_.took(resource, ring, used, taken);
+    if (scopes_.enabled()) note_taken(resource, ring, used, taken);
   }
 
   TM_DEVICE void edge(const GraphEdge& edge) {
-    if (!graph_.enabled()) return;
-    write(GraphEdgeRecord{.producer = edge.producer.value,
-                          .consumer = edge.consumer.value,
-                          .arg = static_cast<std::uint16_t>(edge.arg),
-                          .producer_arg = static_cast<std::uint16_t>(edge.producer_arg),
-                          .source = edge.source,
-                          .overlap = edge.overlap,
-                          .satisfied = edge.satisfied});
+    if (graph_.enabled()) write_edge(edge);
   }
   TM_DEVICE void described(const RuntimeMemory& memory, const TaskSlot& slot,
                            const TaskPlan& task) {
-    if (!graph_.enabled()) return;
-    write(GraphTask{.task_id = slot.id.value,
-                    .time_ticks = Env::now_ticks(),
-                    .block_count = slot.block_count,
-                    .submit_line = task.site.line,
-                    .kernels = {slot.kernels[0], slot.kernels[1], slot.kernels[2]},
-                    .submit_file = names_.hash_of(*region_, task.site.file),
-                    .shape = slot.shape,
-                    .tensor_count = static_cast<std::uint8_t>(slot.tensor_count),
-                    .scalar_count = static_cast<std::uint8_t>(slot.scalar_count),
-                    .at_once = task.complete_at_once,
-                    .writers_evicted = writers_evicted_});
-    write_tensors(slot.id.value, memory.tensors(slot), slot.tensor_count);
+    if (graph_.enabled()) write_task(memory, slot, task);
   }
   TM_DEVICE void writers_evicted() { writers_evicted_ = 1; }
   TM_DEVICE void informed(const RuntimeMemory& memory, const TaskSlot& slot) {
@@ -119,7 +94,55 @@ class RecordingWatch : public NoWatch {
   }
   template <class Rings>
   TM_DEVICE void submit_ends(TaskId task, Rings& rings) {
-    if (!submits_.enabled()) return;
+    if (submits_.enabled()) write_submit(task, rings);
+  }
+
+ private:
+  // What is written where a stream is on.
+  template <class Rings>
+  TM_DEVICE TM_NOINLINE_ON_GPU void write_begin(const ScopeStack& scopes, Rings& rings) {
+    ScopeBoundary begin = boundary(scopes, rings, ScopeBoundary::Phase::kBegin);
+    begin.peaks = occupancy_of(rings);
+    peaks_.open(begin.peaks);
+    scopes_.write(begin);
+  }
+  template <class Rings>
+  TM_DEVICE TM_NOINLINE_ON_GPU void write_end(const ScopeStack& scopes, Rings& rings) {
+    ScopeBoundary end = boundary(scopes, rings, ScopeBoundary::Phase::kEnd);
+    end.peaks = peaks_.close();
+    scopes_.write(end);
+  }
+  TM_DEVICE TM_NOINLINE_ON_GPU void note_taken(Resource resource, std::uint32_t ring,
+                                               std::uint64_t used, std::uint64_t taken) {
+    peaks_.took(resource, ring, used, taken);
+  }
+  // By value: where nothing is written, the edge is in registers.
+  TM_DEVICE TM_NOINLINE_ON_GPU void write_edge(GraphEdge edge) {
+    write(GraphEdgeRecord{.producer = edge.producer.value,
+                          .consumer = edge.consumer.value,
+                          .arg = static_cast<std::uint16_t>(edge.arg),
+                          .producer_arg = static_cast<std::uint16_t>(edge.producer_arg),
+                          .source = edge.source,
+                          .overlap = edge.overlap,
+                          .satisfied = edge.satisfied});
+  }
+  TM_DEVICE TM_NOINLINE_ON_GPU void write_task(const RuntimeMemory& memory, const TaskSlot& slot,
+                                               const TaskPlan& task) {
+    write(GraphTask{.task_id = slot.id.value,
+                    .time_ticks = Env::now_ticks(),
+                    .block_count = slot.block_count,
+                    .submit_line = task.site.line,
+                    .kernels = {slot.kernels[0], slot.kernels[1], slot.kernels[2]},
+                    .submit_file = names_.hash_of(*region_, task.site.file),
+                    .shape = slot.shape,
+                    .tensor_count = static_cast<std::uint8_t>(slot.tensor_count),
+                    .scalar_count = static_cast<std::uint8_t>(slot.scalar_count),
+                    .at_once = task.complete_at_once,
+                    .writers_evicted = writers_evicted_});
+    write_tensors(slot.id.value, memory.tensors(slot), slot.tensor_count);
+  }
+  template <class Rings>
+  TM_DEVICE TM_NOINLINE_ON_GPU void write_submit(TaskId task, Rings& rings) {
     const auto& ring = rings.ring(task.ring());
     submits_.write({.task_id = task.value,
                     .begin_ticks = submit_begin_ticks_,
@@ -129,7 +152,6 @@ class RecordingWatch : public NoWatch {
                     .live_tasks = static_cast<std::uint32_t>(ring.window.live_count())});
   }
 
- private:
   using ScopeRecorder = Recorder<ScopeBoundary, Env>;
   using SubmitRecorder = Recorder<SubmitSpan, Env>;
   // A record of the graph of any kind: they have one size.
@@ -151,8 +173,9 @@ class RecordingWatch : public NoWatch {
     graph_.write(any);
   }
 
-  TM_DEVICE void write_tensors(std::uint64_t task_id, const StoredTensor* tensors,
-                               std::uint32_t count) {
+  TM_DEVICE TM_NOINLINE_ON_GPU void write_tensors(std::uint64_t task_id,
+                                                  const StoredTensor* tensors,
+                                                  std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
       const TensorView& view = tensors[i].view;
       write(GraphArgument{.task_id = task_id,

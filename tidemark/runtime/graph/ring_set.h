@@ -7,40 +7,22 @@
 #include <cstdint>
 
 #include "tidemark/runtime/error_latch.h"
-#include "tidemark/runtime/graph/counter_ring.h"
 #include "tidemark/runtime/graph/graph_watch.h"
-#include "tidemark/runtime/graph/heap_ring.h"
+#include "tidemark/runtime/graph/ring.h"
 #include "tidemark/runtime/graph/scope_stack.h"
-#include "tidemark/runtime/graph/task_window.h"
 #include "tidemark/runtime/runtime_memory.h"
 #include "tidemark/runtime/units/unit_env.h"
 #include "tidemark/runtime/units/unit_line.h"
 
 namespace tidemark {
 
-struct Ring {
-  TM_DEVICE Ring(const RingSizes& sizes, const RingLayout& layout)
-      : window(sizes.task_window),
-        heap(sizes.heap_bytes),
-        deps(sizes.dep_pool),
-        fanin(sizes.dep_pool),
-        args(layout.args_bytes) {}
-  TaskWindow window;
-  HeapRing heap;
-  CounterRing deps;
-  CounterRing fanin;
-  ArgRing args;
-};
-
-// What is asked of a ring, for the error that may come of it.
-struct SpaceRequest {
-  Resource resource = Resource::kNone;
-  std::uint32_t ring = 0;
-  std::uint64_t requested = 1;
-  std::uint64_t task_id = kNoOwner;
-  const char* kernel = "";
-  Site submit;
-};
+template <UnitEnv Env, GraphWatch Watch>
+class RingSet;
+#if TM_ON_GPU
+// Those of the block's orchestrator, by their place: see unit_place.h and task_submitter.h.
+template <UnitEnv Env, GraphWatch Watch>
+__device__ RingSet<Env, Watch>& rings_of_block();
+#endif
 
 template <UnitEnv Env, GraphWatch Watch>
 class RingSet {
@@ -62,6 +44,22 @@ class RingSet {
   RingSet& operator=(const RingSet&) = delete;
 
   TM_DEVICE Ring& ring(std::uint32_t index) { return rings_[index]; }
+  TM_DEVICE const RuntimeMemory& memory() const { return memory_; }
+  TM_DEVICE Watch& watch() const {
+#if TM_ON_GPU
+    return *reinterpret_cast<Watch*>(unit_place());
+#else
+    return watch_;
+#endif
+  }
+  // The same object.
+  TM_DEVICE RingSet& self() {
+#if TM_ON_GPU
+    return rings_of_block<Env, Watch>();
+#else
+    return *this;
+#endif
+  }
   TM_DEVICE TensorMap& map() { return map_; }
   TM_DEVICE ErrorLatch& latch() { return latch_; }
   TM_DEVICE UnitLine& line() { return line_; }
@@ -69,7 +67,9 @@ class RingSet {
   // The place of a source file in the status's list, for readers without the program; the
   // last place is for all that came too late.
   TM_DEVICE std::uint32_t file_number(const char* file) {
-    if (file == last_file_) return last_file_number_;
+    return file == last_file_ ? last_file_number_ : look_up_file(file);
+  }
+  TM_DEVICE TM_NOINLINE_ON_GPU std::uint32_t look_up_file(const char* file) {
     last_file_ = file;
     for (last_file_number_ = 0; last_file_number_ < file_count_; ++last_file_number_)
       if (files_[last_file_number_] == file) return last_file_number_;
@@ -79,17 +79,28 @@ class RingSet {
     return last_file_number_;
   }
 
+  // For every submit. Where far words are slow, for several tasks at a time.
+  TM_DEVICE void reclaim_now_and_then(std::uint32_t index) {
+    if (kReclaimEvery == 1 || rings_[index].window.head() % kReclaimEvery == 0) reclaim(index);
+  }
   // Moves the tail over the longest prefix of consumed tasks.
-  TM_DEVICE TM_NOINLINE void reclaim(std::uint32_t index) {
+  TM_DEVICE TM_NOINLINE void reclaim(std::uint32_t index) { self().reclaim_here(index); }
+  TM_DEVICE TM_INLINE void reclaim_here(std::uint32_t index) {
     if (!memory_.config().reclaims()) return;
     Ring& ring = rings_[index];
     const std::uint64_t before = ring.window.tail();
     std::uint64_t tail = before;
-    for (; tail < ring.window.head(); ++tail) {
-      TaskSlot& slot = memory_.slot(ref_of(index, tail));
-      if (!consumed(slot)) break;
-      watch_.reclaimed(slot);
-      retire(ring, slot);
+    if constexpr (kReclaimEvery > 1) {
+      for (std::uint32_t count = kReclaimEvery; count == kReclaimEvery; tail += count)
+        count = reclaim_some(index, tail);
+    } else {
+      for (; tail < ring.window.head(); ++tail) {
+        TaskSlot& slot = memory_.slot(ref_of(index, tail));
+        if (!consumed(slot)) break;
+        watch().reclaimed(slot);
+        retire_entries(slot);
+        free_up_to(ring, slot);
+      }
     }
     if (tail == before) return;
     ring.window.retire_below(tail);
@@ -100,13 +111,9 @@ class RingSet {
     for (std::uint32_t index = 0; index < kRingCount; ++index) reclaim(index);
   }
 
-  // Calls try_take until it succeeds. False: the run is ending.
+  // Calls try_take, which has failed, until it succeeds. False: the run is ending.
   template <class TryTake>
-  TM_DEVICE bool wait_for(const SpaceRequest& request, const TryTake& try_take) {
-    return try_take() || wait_longer(request, try_take);
-  }
-  template <class TryTake>
-  TM_DEVICE TM_NOINLINE bool wait_longer(const SpaceRequest& request, const TryTake& try_take) {
+  TM_DEVICE TM_NOINLINE bool wait_for(const SpaceRequest& request, const TryTake& try_take) {
     reclaim_all();
     if (try_take()) return true;
     const std::uint64_t begin_ticks = Env::now_ticks();
@@ -118,7 +125,8 @@ class RingSet {
       taken = try_take();
       if (taken || latch_.set()) break;
       if (nothing_will_be_freed(request)) {
-        latch_.latch(deadlock(request));
+        latch_.latch(deadlock_of(request, rings_[request.ring], scopes_.innermost(),
+                                 map_.live_count(), map_.capacity()));
         break;
       }
       Env::wait_for_space(round);
@@ -128,11 +136,12 @@ class RingSet {
     return taken;
   }
 
-  // Memory for `bytes` in a row. False: the run is ending.
+  // Memory for `bytes` in a row, which was not there. Not allocated: the run is ending.
   template <std::uint64_t kAlign>
-  TM_DEVICE bool take_bytes(SpaceRequest request, std::uint64_t bytes, ByteRing<kAlign>& ring,
-                            typename ByteRing<kAlign>::Allocation& taken) {
+  TM_DEVICE TM_NOINLINE_ON_GPU typename ByteRing<kAlign>::Allocation wait_for_bytes(
+      SpaceRequest request, std::uint64_t bytes, ByteRing<kAlign>& ring) {
     using Answer = typename ByteRing<kAlign>::Answer;
+    typename ByteRing<kAlign>::Allocation taken;
     request.requested = bytes;
     if (bytes > ring.capacity()) {
       latch_.latch({.code = ErrorCode::kRequestTooLarge,
@@ -144,19 +153,21 @@ class RingSet {
                     .scope = scopes_.site(),
                     .submit = request.submit,
                     .kernel = request.kernel});
-      return false;
+      return taken;
     }
-    return wait_for(request, [&] {
+    wait_for(request, [&] {
       taken = ring.allocate(bytes);
       return taken.answer == Answer::kAllocated;
     });
+    return taken;
   }
 
   // Everything that writes the view is complete.
   TM_DEVICE bool is_written(const TensorRef& ref) {
     const TaskId owner{ref.owner};
     if (ref.owner != kNoOwner && !is_complete(ref_of(owner.ring(), owner.local()))) return false;
-    for (std::uint32_t link = map_.find(canonical_of(ref.view), {}); link != TensorMap::kNone;
+    if (!map_.may_have(ref.view.buffer)) return true;
+    for (std::uint32_t link = find(canonical_of(ref.view), false); link != TensorMap::kNone;
          link = map_.entry(link).found)
       if (map_.entry(link).retired == 0 && !is_complete({map_.entry(link).slot})) return false;
     return true;
@@ -164,14 +175,17 @@ class RingSet {
 
   // An entry that made room may have been a producer of a task to come: the graph has to say so.
   TM_DEVICE void note_evictions() {
-    if (map_.evicted_count() == evictions_noted_) return;
+    if (map_.evicted_count() != evictions_noted_) tell_evictions();
+  }
+  TM_DEVICE TM_NOINLINE_ON_GPU void tell_evictions() {
     evictions_noted_ = map_.evicted_count();
     status_->map_evictions.store_relaxed(evictions_noted_);
     watch_.writers_evicted();
   }
 
   // The ring's state in the status, for watchdogs and for 'tidemark top'.
-  TM_DEVICE TM_NOINLINE void tell(std::uint32_t index) {
+  TM_DEVICE TM_NOINLINE void tell(std::uint32_t index) { self().tell_here(index); }
+  TM_DEVICE TM_INLINE void tell_here(std::uint32_t index) {
     const Ring& ring = rings_[index];
     RingStatus& shown = status_->rings[index];
     shown.head.store_relaxed(ring.window.head());
@@ -210,9 +224,57 @@ class RingSet {
            slot.released.load_acquire() == slot.retained;
   }
 
-  TM_DEVICE void retire(Ring& ring, TaskSlot& slot) {
-    map_.retire(slot.map_first);
-    if (slot.buffer_entries > 0) forget_buffers(slot);
+  // The same of several tasks, whose words are all asked for before any is looked at. Returns how
+  // many of them were consumed and are given back.
+  TM_DEVICE std::uint32_t reclaim_some(std::uint32_t index, std::uint64_t tail) {
+    Ring& ring = rings_[index];
+    const std::uint64_t live = ring.window.head() - tail;
+    const std::uint32_t count =
+        live < kReclaimEvery ? static_cast<std::uint32_t>(live) : kReclaimEvery;
+    struct Words {
+      TaskState state;
+      std::uint32_t released, retained, scope_serial, scope_depth, map_first, entries_on_it;
+    } words[kReclaimEvery];
+    TM_UNROLL
+    for (std::uint32_t i = 0; i < kReclaimEvery; ++i) {
+      // Behind the last one: a slot that is there, but not looked at.
+      const TaskSlot& slot = memory_.slot(ref_of(index, tail + i));
+      words[i] = {slot.state.load_relaxed(),
+                  slot.released.load_relaxed(),
+                  slot.retained,
+                  slot.scope_serial,
+                  slot.scope_depth,
+                  slot.map_first,
+                  slot.entries_on_it};
+    }
+    std::uint32_t gone = 0;
+    TM_UNROLL
+    for (std::uint32_t i = 0; i < kReclaimEvery; ++i) {
+      const ScopeMark scope{words[i].scope_depth, words[i].scope_serial};
+      const bool consumed = words[i].state == TaskState::kCompleted &&
+                            words[i].released == words[i].retained && !scopes_.is_open(scope);
+      if (gone == i && i < count && consumed) gone = i + 1;
+    }
+    if (gone == 0) return 0;
+    order_look_before_use_acquire();  // pairs with [task complete] and [memory released]
+    TM_UNROLL
+    for (std::uint32_t i = 0; i < kReclaimEvery; ++i) {
+      if (i == gone) break;
+      TaskSlot& slot = memory_.slot(ref_of(index, tail + i));
+      watch().reclaimed(slot);
+      if (words[i].map_first != TensorMap::kNone || words[i].entries_on_it != 0)
+        retire_entries(slot);
+    }
+    free_up_to(ring, memory_.slot(ref_of(index, tail + gone - 1)));
+    return gone;
+  }
+
+  TM_DEVICE TM_NOINLINE_ON_GPU void retire_entries(TaskSlot& slot) {
+    self().map_.retire(slot.map_first);
+    if (slot.entries_on_it != 0) forget_buffers(slot);
+  }
+  // What the task and all before it held.
+  TM_DEVICE void free_up_to(Ring& ring, const TaskSlot& slot) {
     // Below the tail: the task took no memory, and the ring has started anew since.
     if (slot.heap_mark > ring.heap.tail()) ring.heap.free_up_to(slot.heap_mark);
     if (slot.args_mark > ring.args.tail()) ring.args.free_up_to(slot.args_mark);
@@ -231,14 +293,33 @@ class RingSet {
   }
 
  public:
+  // The tensor map's own, each once on a GPU.
+  TM_DEVICE TM_NOINLINE_ON_GPU std::uint32_t find(const CanonicalView& view, bool readers) {
+    return self().map_.find(view, {.readers = readers});
+  }
+  TM_DEVICE TM_NOINLINE_ON_GPU void add_entry(const CanonicalView& view, TaskId task, SlotRef slot,
+                                              bool reads, std::uint32_t arg,
+                                              std::uint32_t& task_first) {
+    self().map_.add(view, task, slot, reads, arg, task_first);
+  }
   // Of a live or a retired task.
-  TM_DEVICE void drop_entry(std::uint32_t link) {
-    MapEntry& entry = map_.entry(link);
+  TM_DEVICE TM_NOINLINE_ON_GPU void drop_entry(std::uint32_t link) {
     std::uint32_t none = TensorMap::kNone;
-    map_.drop(link, entry.retired != 0 ? none : memory_.slot({entry.slot}).map_first);
+    self().map_.drop(link, self().list_with(link, none));
+  }
+  // Another task's entry takes the place of one of the same elements.
+  TM_DEVICE TM_NOINLINE_ON_GPU void replace_entry(std::uint32_t link, TaskId task, SlotRef slot,
+                                                  std::uint32_t arg, std::uint32_t& task_first) {
+    std::uint32_t none = TensorMap::kNone;
+    self().map_.replace(link, self().list_with(link, none), task, slot, arg, task_first);
   }
 
  private:
+  // The list of the task of a live entry.
+  TM_DEVICE std::uint32_t& list_with(std::uint32_t link, std::uint32_t& none) {
+    const MapEntry& entry = map_.entry(link);
+    return entry.retired != 0 ? none : memory_.slot({entry.slot}).map_first;
+  }
   // The tail is at a task whose scope only the blocked orchestrator could close.
   TM_DEVICE bool tail_is_stuck(std::uint32_t index) const {
     const TaskWindow& window = rings_[index].window;
@@ -279,51 +360,6 @@ class RingSet {
     }
   }
 
-  TM_DEVICE TM_NOINLINE ErrorDetails deadlock(const SpaceRequest& request) {
-    ErrorDetails details{.resource = request.resource,
-                         .ring = request.ring,
-                         .requested = request.requested,
-                         .task_id = request.task_id,
-                         .scope = scopes_.site(),
-                         .submit = request.submit,
-                         .kernel = request.kernel};
-    const Ring& ring = rings_[request.ring];
-    switch (request.resource) {
-      case Resource::kTaskWindow:
-        details.code = scopes_.current().task_count + 1 == ring.window.slot_count()
-                           ? ErrorCode::kScopeDeadlock
-                           : ErrorCode::kFlowControlDeadlock;
-        details.used = ring.window.live_count();
-        details.capacity = ring.window.slot_count();
-        break;
-      case Resource::kHeap:
-        details.code = ErrorCode::kHeapRingDeadlock;
-        details.used = ring.heap.used_bytes();
-        details.capacity = ring.heap.capacity();
-        break;
-      case Resource::kArguments:
-        details.code = ErrorCode::kHeapRingDeadlock;
-        details.used = ring.args.used_bytes();
-        details.capacity = ring.args.capacity();
-        break;
-      case Resource::kDepPool:
-        details.code = ErrorCode::kDepPoolOverflow;
-        details.used = ring.deps.used();
-        details.capacity = ring.deps.capacity();
-        break;
-      case Resource::kFanin:
-        details.code = ErrorCode::kDepPoolOverflow;
-        details.used = ring.fanin.used();
-        details.capacity = ring.fanin.capacity();
-        break;
-      default:
-        details.code = ErrorCode::kTensormapOverflow;
-        details.used = map_.live_count();
-        details.capacity = map_.capacity();
-    }
-    return details;
-  }
-
   TM_DEVICE TM_NOINLINE void note_wait(const SpaceRequest& request, std::uint64_t ticks) {
     BackpressureStatus& shown = status_->backpressure;
     waited_ticks_ += ticks;
@@ -337,6 +373,9 @@ class RingSet {
     shown.scope_line.store_relaxed(scopes_.site().line);
     ErrorLatch::copy_text(shown.scope_file, scopes_.site().file);
   }
+
+  // How many submits later the memory of tasks is looked after.
+  static constexpr std::uint32_t kReclaimEvery = kLoadsTogether<Env> > 8 ? 8 : kLoadsTogether<Env>;
 
   RuntimeMemory memory_;
   RuntimeStatus* status_;

@@ -44,6 +44,8 @@ class ScopeStack {
     TM_CHECK(!empty());
     return scopes_[open_count_ - 1];
   }
+  // What is all nothing if none is open.
+  TM_DEVICE OpenScope innermost() const { return empty() ? OpenScope{} : scopes_[open_count_ - 1]; }
   TM_DEVICE Site site() const { return empty() ? Site{} : scopes_[open_count_ - 1].site; }
   TM_DEVICE ScopeMark mark() const { return {open_count_ - 1, scopes_[open_count_ - 1].serial}; }
   TM_DEVICE std::uint32_t depth() const { return open_count_ - 1; }

@@ -6,9 +6,11 @@
 // Tensors first, then scalars. What does not fit is remembered and refused by the submit.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
+#include "tidemark/base/quanta.h"
 #include "tidemark/runtime/graph/args_place.h"
 #include "tidemark/runtime/graph/tensor_ref.h"
 #include "tidemark/runtime/kernel_info.h"
@@ -40,30 +42,117 @@ struct ArgsData {
 
   TM_DEVICE ArgsData() {}  // NOLINT(modernize-use-equals-default): that would clear kilobytes
 
-  alignas(16) unsigned char tensors[kTensorsMax * sizeof(Tensor)];
-  StoredScalar scalars[kScalarsMax];
-  alignas(8) unsigned char afters[kAftersMax * sizeof(TaskHandle)];
-  std::uint32_t tensor_count = 0;
+  // What every submit has, in a row: a GPU writes 16 bytes at a time.
+  alignas(16) std::uint32_t tensor_count = 0;
   std::uint32_t scalar_count = 0;
   std::uint32_t after_count = 0;
   std::uint32_t after_list_count = 0;
-  std::uint64_t listed_count = 0;
-  AfterList after_lists[kAfterListsMax];
   std::uint32_t block_count = 1;
-  bool sync_start = false;
+  // Read as one word: see ReadArgs::are_plain.
+  alignas(4) bool sync_start = false;
   bool too_many = false;
   bool tensor_behind_scalar = false;
+  bool without_place = false;  // on a GPU there are more at a time than it has places for
+  std::uint64_t listed_count = 0;
+  std::uint64_t dump_marks = 0;
+  std::uint32_t dump_name_count = 0;
   bool dump_all = false;
   bool dump_unknown = false;
-  std::uint32_t dump_name_count = 0;
-  std::uint64_t dump_marks = 0;
+  alignas(16) unsigned char tensors[kTensorsMax * sizeof(Tensor)];
+  StoredScalar scalars[kScalarsMax];
+  alignas(8) unsigned char afters[kAftersMax * sizeof(TaskHandle)];
+  AfterList after_lists[kAfterListsMax];
   const char* dump_names[kDumpNamesMax];
+
+  TM_DEVICE Tensor& tensor(std::uint32_t index) {
+    return *reinterpret_cast<Tensor*>(tensors + index * sizeof(Tensor));
+  }
+};
+static_assert(offsetof(ArgsData, too_many) == offsetof(ArgsData, sync_start) + 1 &&
+              offsetof(ArgsData, tensor_behind_scalar) == offsetof(ArgsData, sync_start) + 2 &&
+              offsetof(ArgsData, without_place) == offsetof(ArgsData, sync_start) + 3);
+
+// How a submit reads them: by value, so that Args themselves may stay in registers.
+class GivenArgs {
+ public:
+  using Tensor = ArgsData::Tensor;
+
+  TM_DEVICE explicit GivenArgs(const ArgsPlace<ArgsData>& place) : place_(place.reference()) {}
+
+  TM_DEVICE std::uint32_t tensor_count() const { return data().tensor_count; }
+  TM_DEVICE std::uint32_t scalar_count() const { return data().scalar_count; }
+  TM_DEVICE Tensor& tensor(std::uint32_t index) const { return data().tensor(index); }
+  TM_DEVICE const StoredScalar& scalar_at(std::uint32_t index) const {
+    return data().scalars[index];
+  }
+  // Calls use(task) for every one named, until it returns false. True: it never did.
+  template <class Use>
+  TM_DEVICE bool each_after(const Use& use) const {
+    const std::uint32_t count = data().after_count;
+    TM_UNROLL_NEVER
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (!use(*reinterpret_cast<const TaskHandle*>(data().afters + i * sizeof(TaskHandle))))
+        return false;
+    return data().after_list_count == 0 || each_listed(use);
+  }
+  TM_DEVICE std::uint64_t after_count() const { return data().after_count + data().listed_count; }
+  TM_DEVICE std::uint32_t block_count() const { return data().block_count; }
+  TM_DEVICE bool sync_start() const { return data().sync_start; }
+  TM_DEVICE bool too_many() const { return data().too_many; }
+  TM_DEVICE bool has_place() const { return !data().without_place; }
+  TM_DEVICE bool tensor_behind_scalar() const { return data().tensor_behind_scalar; }
+  // They fit, in their order, and nothing is asked of the blocks.
+  TM_DEVICE bool are_plain() const {
+    std::uint32_t flags = 0;
+    ::memcpy(&flags,
+             reinterpret_cast<const unsigned char*>(&data()) + offsetof(ArgsData, sync_start), 4);
+    return flags == 0;
+  }
+
+  // For the dump, bit per argument.
+  TM_DEVICE std::uint64_t dump_marks() const {
+    return data().dump_all ? ~std::uint64_t{0} : data().dump_marks;
+  }
+  TM_DEVICE void mark_for_dump(std::uint32_t arg) const {
+    data().dump_marks |= std::uint64_t{1} << arg;
+  }
+  // Something was named that is no argument of a task with so many.
+  TM_DEVICE bool marks_unknown(std::uint32_t count) const {
+    return data().dump_unknown ||
+           (count < kTensorsMax + kScalarsMax && data().dump_marks >> count != 0);
+  }
+  // Something is marked by name, number or tensor: to be looked up, or refused.
+  TM_DEVICE bool dump_says_which() const {
+    return data().dump_marks != 0 || data().dump_name_count > 0 || data().dump_unknown;
+  }
+  // Names that only the kernel's declaration can resolve.
+  TM_DEVICE std::uint32_t dump_name_count() const { return data().dump_name_count; }
+  TM_DEVICE const char* dump_name(std::uint32_t index) const { return data().dump_names[index]; }
+
+ private:
+  TM_DEVICE ArgsData& data() const { return *place_; }
+  template <class Use>
+  TM_DEVICE TM_NOINLINE_ON_GPU bool each_listed(const Use& use) const {
+    for (std::uint32_t list = 0; list < data().after_list_count; ++list)
+      for (std::uint32_t i = 0; i < data().after_lists[list].count; ++i)
+        if (!use(data().after_lists[list].tasks[i])) return false;
+    return true;
+  }
+
+  ArgsPlace<ArgsData>::Reference place_;
 };
 
 class Args {
  public:
   using Tensor = ArgsData::Tensor;
 
+  TM_DEVICE Args() { tell_place(); }
+  TM_DEVICE Args(const Args& from) : data_(from.data_) { tell_place(); }
+  TM_DEVICE Args& operator=(const Args& from) {
+    data_ = from.data_;
+    tell_place();
+    return *this;
+  }
   TM_DEVICE Args& in(const TensorRef& tensor) { return add(tensor, Access::kInput); }
   TM_DEVICE Args& inout(const TensorRef& tensor) { return add(tensor, Access::kInout); }
   TM_DEVICE Args& out_existing(const TensorRef& tensor) {
@@ -72,12 +161,15 @@ class Args {
   TM_DEVICE Args& no_dep(const TensorRef& tensor) { return add(tensor, Access::kNoDep); }
   // A new tensor, which the submit returns.
   TM_DEVICE Args& out(const TensorShape& shape, DType dtype) {
-    TensorRef made;
+    Tensor* const added = add(Access::kOutput);
+    if (added == nullptr) return *this;
+    TensorRef& made = added->ref;
+    made = TensorRef{};
     made.exists = true;
     // A shape that is nonsense is refused by the submit, before strides are made of it.
     made.view.dtype = dtype;
     made.view.shape = shape;
-    return add(made, Access::kOutput);
+    return *this;
   }
   template <class T>
   TM_DEVICE Args& scalar(T value) {
@@ -122,24 +214,6 @@ class Args {
     (mark(which), ...);
     return *this;
   }
-  // Bit per argument.
-  TM_DEVICE std::uint64_t dump_marks() const {
-    return data_->dump_all ? ~std::uint64_t{0} : data_->dump_marks;
-  }
-  TM_DEVICE void mark_for_dump(std::uint32_t arg) { data_->dump_marks |= std::uint64_t{1} << arg; }
-  // Something was named that is no argument of a task with so many.
-  TM_DEVICE bool marks_unknown(std::uint32_t count) const {
-    return data_->dump_unknown ||
-           (count < kTensorsMax + kScalarsMax && data_->dump_marks >> count != 0);
-  }
-  // Something is marked by name, number or tensor: to be looked up, or refused.
-  TM_DEVICE bool dump_says_which() const {
-    return data_->dump_marks != 0 || data_->dump_name_count > 0 || data_->dump_unknown;
-  }
-  // Names that only the kernel's declaration can resolve.
-  TM_DEVICE std::uint32_t dump_name_count() const { return data_->dump_name_count; }
-  TM_DEVICE const char* dump_name(std::uint32_t index) const { return data_->dump_names[index]; }
-
   // SPMD: the kernel runs once per block.
   TM_DEVICE Args& blocks(std::uint32_t count) {
     data_->block_count = count;
@@ -151,47 +225,31 @@ class Args {
     return *this;
   }
 
-  TM_DEVICE std::uint32_t tensor_count() const { return data_->tensor_count; }
-  TM_DEVICE std::uint32_t scalar_count() const { return data_->scalar_count; }
-  TM_DEVICE Tensor& tensor(std::uint32_t index) {
-    return *reinterpret_cast<Tensor*>(data_->tensors + index * sizeof(Tensor));
-  }
-  TM_DEVICE const StoredScalar& scalar_at(std::uint32_t index) const {
-    return data_->scalars[index];
-  }
-  // Calls use(task) for every one named, until it returns false. True: it never did.
-  template <class Use>
-  TM_DEVICE bool each_after(const Use& use) const {
-    for (std::uint32_t i = 0; i < data_->after_count; ++i)
-      if (!use(*reinterpret_cast<const TaskHandle*>(data_->afters + i * sizeof(TaskHandle))))
-        return false;
-    for (std::uint32_t list = 0; list < data_->after_list_count; ++list)
-      for (std::uint32_t i = 0; i < data_->after_lists[list].count; ++i)
-        if (!use(data_->after_lists[list].tasks[i])) return false;
-    return true;
-  }
-  TM_DEVICE std::uint64_t after_count() const { return data_->after_count + data_->listed_count; }
-  TM_DEVICE std::uint32_t block_count() const { return data_->block_count; }
-  TM_DEVICE bool sync_start() const { return data_->sync_start; }
-  TM_DEVICE bool too_many() const { return data_->too_many; }
-  // False on a GPU where there are more at a time than it has places for.
-  TM_DEVICE bool has_place() const { return data_.own(); }
-  TM_DEVICE bool tensor_behind_scalar() const { return data_->tensor_behind_scalar; }
+  TM_DEVICE GivenArgs given() { return GivenArgs(data_); }
 
  private:
+  TM_DEVICE void tell_place() { data_->without_place = !data_.own(); }
   TM_DEVICE Args& add(const TensorRef& ref, Access access) {
-    if (data_->tensor_count == kTensorsMax) {
+    if (Tensor* const added = add(access); added != nullptr) copy_quanta(added->ref, ref);
+    return *this;
+  }
+  // Null: one too many.
+  TM_DEVICE Tensor* add(Access access) {
+    const std::uint32_t count = data_->tensor_count;
+    if (count == kTensorsMax) {
       data_->too_many = true;
-      return *this;
+      return nullptr;
     }
     if (data_->scalar_count > 0) data_->tensor_behind_scalar = true;
-    tensor(data_->tensor_count++) = Tensor{ref, access};
-    return *this;
+    data_->tensor_count = count + 1;
+    Tensor& added = data_->tensor(count);
+    added.access = access;
+    return &added;
   }
 
   TM_DEVICE void mark(std::uint32_t arg) {
     if (arg < kTensorsMax + kScalarsMax)
-      mark_for_dump(arg);
+      data_->dump_marks |= std::uint64_t{1} << arg;
     else
       data_->dump_unknown = true;
   }
@@ -206,9 +264,9 @@ class Args {
   TM_DEVICE void mark(const TensorRef& ref) {
     bool found = false;
     for (std::uint32_t i = 0; i < data_->tensor_count; ++i) {
-      if (tensor(i).access == Access::kOutput || !same_elements(tensor(i).ref.view, ref.view))
-        continue;
-      mark_for_dump(i);
+      const Tensor& given = data_->tensor(i);
+      if (given.access == Access::kOutput || !same_elements(given.ref.view, ref.view)) continue;
+      data_->dump_marks |= std::uint64_t{1} << i;
       found = true;
     }
     if (!found) data_->dump_unknown = true;
@@ -226,7 +284,6 @@ class Args {
 
   ArgsPlace<ArgsData> data_;
 };
-
 // What a GPU's block needs for them.
 inline constexpr std::uint32_t kArgsPlacesBytes = (kArgsPlaces + 1) * sizeof(ArgsData);
 

@@ -26,7 +26,7 @@ struct ArgProblem {
 
 namespace submit_check_detail {
 
-TM_DEVICE inline ArgProblem check_counts(const Args& args, std::uint32_t tensors,
+TM_DEVICE inline ArgProblem check_counts(GivenArgs args, std::uint32_t tensors,
                                          std::uint32_t scalars) {
   if (args.tensor_count() != tensors)
     return {kNoArg, args.tensor_count() < tensors ? "too few tensors" : "too many tensors"};
@@ -35,11 +35,11 @@ TM_DEVICE inline ArgProblem check_counts(const Args& args, std::uint32_t tensors
   return {};
 }
 template <class Kernel, std::size_t kIndex>
-TM_DEVICE bool check_tensor(Args& args, ArgProblem& problem) {
+TM_DEVICE bool check_tensor(GivenArgs args, ArgProblem& problem) {
   constexpr ArgRole kRole = Kernel::kInfo.args.items[kIndex].role;
   constexpr bool kAnyDType = Kernel::kInfo.args.items[kIndex].any_dtype;
   constexpr DType kDType = Kernel::kInfo.args.items[kIndex].dtype;
-  const Args::Tensor& given = args.tensor(kIndex);
+  const GivenArgs::Tensor& given = args.tensor(kIndex);
   if (!role_takes(kRole, given.access))
     problem = {kIndex, "the kernel declares this argument with another access"};
   else if (!kAnyDType && given.ref.exists && kDType != given.ref.view.dtype)
@@ -47,7 +47,7 @@ TM_DEVICE bool check_tensor(Args& args, ArgProblem& problem) {
   return problem.text == nullptr;
 }
 template <class Kernel, std::size_t kIndex>
-TM_DEVICE bool check_scalar(const Args& args, ArgProblem& problem) {
+TM_DEVICE bool check_scalar(GivenArgs args, ArgProblem& problem) {
   constexpr std::uint32_t kArg = Kernel::kInfo.args.tensor_count + kIndex;
   constexpr bool kAnyDType = Kernel::kInfo.args.items[kArg].any_dtype;
   constexpr DType kDType = Kernel::kInfo.args.items[kArg].dtype;
@@ -60,7 +60,7 @@ TM_DEVICE bool check_scalar(const Args& args, ArgProblem& problem) {
 
 // Every argument by itself: what is declared is in the code that checks, not read.
 template <class Kernel>
-TM_DEVICE ArgProblem check_declared(Args& args) {
+TM_DEVICE ArgProblem check_declared(GivenArgs args) {
   constexpr std::uint32_t kTensors = Kernel::kInfo.args.tensor_count;
   constexpr std::uint32_t kCount = Kernel::kInfo.args.count;
   ArgProblem problem = submit_check_detail::check_counts(args, kTensors, kCount - kTensors);
@@ -78,7 +78,7 @@ TM_DEVICE ArgProblem check_declared(Args& args) {
 }
 
 // Names given to dump() become marks. In a mix each kernel has the same argument list.
-TM_DEVICE TM_NOINLINE inline ArgProblem resolve_dump_names(const KernelInfo& info, Args& args) {
+TM_DEVICE TM_NOINLINE inline ArgProblem resolve_dump_names(const KernelInfo& info, GivenArgs args) {
   ArgProblem problem;
   for (std::uint32_t n = 0; n < args.dump_name_count() && problem.text == nullptr; ++n) {
     bool found = false;
@@ -96,9 +96,8 @@ TM_DEVICE TM_NOINLINE inline ArgProblem resolve_dump_names(const KernelInfo& inf
 
 // The end of an output that begins at `bytes`: outputs are aligned; an empty one takes one unit.
 // Saturates instead of overflowing: what is too large stays too large.
-TM_DEVICE constexpr std::uint64_t add_output_bytes(std::uint64_t bytes, const TensorView& view) {
+TM_DEVICE constexpr std::uint64_t add_output_bytes(std::uint64_t bytes, std::uint64_t wanted) {
   constexpr std::uint64_t kTooLarge = std::uint64_t{1} << 63;
-  const std::uint64_t wanted = view.element_count() * dtype_bytes(view.dtype);
   const std::uint64_t rounded = round_up(wanted == 0 ? 1 : wanted, kHeapAlign);
   return bytes > kTooLarge - rounded ? kTooLarge : bytes + rounded;
 }

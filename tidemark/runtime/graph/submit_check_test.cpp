@@ -30,7 +30,7 @@ Args good() {
       .scalar(2.0);
 }
 std::string problem_of(Args args, std::uint32_t arg) {
-  const ArgProblem problem = check_declared<Declared>(args);
+  const ArgProblem problem = check_declared<Declared>(args.given());
   EXPECT_EQ(problem.arg, arg);
   return problem.text == nullptr ? "" : problem.text;
 }
@@ -51,9 +51,9 @@ TEST(SubmitCheck, TakesWhatIsDeclared) {
 
 TEST(SubmitCheck, MarksForTheDumpAreNamesNumbersOrTensors) {
   const auto marks = [](Args args) {
-    const ArgProblem problem = resolve_dump_names(Declared::kInfo, args);
+    const ArgProblem problem = resolve_dump_names(Declared::kInfo, args.given());
     EXPECT_EQ(problem.text, nullptr);
-    return args.dump_marks();
+    return args.given().dump_marks();
   };
   EXPECT_EQ(marks(good()), 0u);
   EXPECT_EQ(marks(good().dump()), ~std::uint64_t{0});
@@ -65,7 +65,9 @@ TEST(SubmitCheck, MarksForTheDumpAreNamesNumbersOrTensors) {
   const Args slices = Args().in(left).inout(right).out({1, {4}}, DType::kInt8);
   EXPECT_EQ(marks(Args(slices).dump(left)), 0b01u);
   EXPECT_EQ(marks(Args(slices).dump(right)), 0b10u);
-  const auto refused = [](Args args) { return resolve_dump_names(Declared::kInfo, args).text; };
+  const auto refused = [](Args args) {
+    return resolve_dump_names(Declared::kInfo, args.given()).text;
+  };
   for (const char* text :
        {refused(Args(slices).dump(whole)), refused(good().dump(5)), refused(good().dump(-1))})
     EXPECT_STREQ(text, "dump(): the task has no such argument");
@@ -144,16 +146,16 @@ TEST(SubmitCheck, NamesTheArgumentWithAnotherDtype) {
 TEST(SubmitCheck, RemembersWhatDoesNotFit) {
   Args args;
   for (std::uint32_t i = 0; i < kTensorsMax; ++i) args.in(tensor(DType::kInt8));
-  EXPECT_FALSE(args.too_many());
-  EXPECT_TRUE(Args(args).in(tensor(DType::kInt8)).too_many());
+  EXPECT_FALSE(args.given().too_many());
+  EXPECT_TRUE(Args(args).in(tensor(DType::kInt8)).given().too_many());
   for (std::uint32_t i = 0; i < kScalarsMax; ++i) args.scalar(1.0f);
-  EXPECT_FALSE(args.too_many());
-  EXPECT_TRUE(Args(args).scalar(1.0f).too_many());
+  EXPECT_FALSE(args.given().too_many());
+  EXPECT_TRUE(Args(args).scalar(1.0f).given().too_many());
   for (std::uint32_t i = 0; i < kAftersMax; ++i) args.after(TaskHandle{});
-  EXPECT_FALSE(args.too_many());
-  EXPECT_TRUE(Args(args).after(TaskHandle{}).too_many());
-  EXPECT_FALSE(args.tensor_behind_scalar());
-  EXPECT_TRUE(Args().scalar(1.0f).in(tensor(DType::kInt8)).tensor_behind_scalar());
+  EXPECT_FALSE(args.given().too_many());
+  EXPECT_TRUE(Args(args).after(TaskHandle{}).given().too_many());
+  EXPECT_FALSE(args.given().tensor_behind_scalar());
+  EXPECT_TRUE(Args().scalar(1.0f).in(tensor(DType::kInt8)).given().tensor_behind_scalar());
 }
 
 TEST(SubmitCheck, KnowsShapesOfWhichNoSizeCanBeComputed) {
@@ -170,21 +172,39 @@ TEST(SubmitCheck, KnowsShapesOfWhichNoSizeCanBeComputed) {
   EXPECT_FALSE(shape_is_sane({3, {std::uint64_t{1} << 40, std::uint64_t{1} << 40, 2}}));
 }
 
+TEST(SubmitCheck, WhatIsSaneAtAGlanceIsSane) {
+  const std::uint64_t extents[] = {0, 1, 7, 1u << 28, 1u << 29, 1ull << 30, 1ull << 58, ~0ull};
+  std::uint32_t sure = 0;
+  for (const std::uint64_t one : extents)
+    for (const std::uint64_t other : extents)
+      for (const std::uint64_t third : extents) {
+        const TensorShape shape{3, {one, other, third}};
+        if (!shape_is_surely_sane(shape)) continue;
+        ++sure;
+        EXPECT_TRUE(shape_is_sane(shape)) << one << " x " << other << " x " << third;
+      }
+  EXPECT_GE(sure, 4u * 4 * 2);
+  EXPECT_TRUE(shape_is_surely_sane({0, {}}));
+  EXPECT_TRUE(shape_is_surely_sane({5, {2, 3, 4, 5, 6}}));
+  EXPECT_FALSE(shape_is_surely_sane({6, {}}));
+}
+
 TEST(SubmitCheck, SizesOfOutputsAreAlignedAndSaturate) {
-  const auto view = [](const TensorShape& shape, DType dtype) {
-    return TensorView{.dtype = dtype, .shape = shape};
+  const auto bytes_of = [](const TensorShape& shape, DType dtype) {
+    return shape.element_count() * dtype_bytes(dtype);
   };
-  EXPECT_EQ(add_output_bytes(0, view({1, {1}}, DType::kInt8)), 1024u);
-  EXPECT_EQ(add_output_bytes(0, view({1, {1024}}, DType::kInt8)), 1024u);
-  EXPECT_EQ(add_output_bytes(0, view({1, {1025}}, DType::kInt8)), 2048u);
-  EXPECT_EQ(add_output_bytes(1024, view({2, {3, 1u << 30}}, DType::kInt8)), (3ull << 30) + 1024);
-  EXPECT_EQ(add_output_bytes(2048, view({2, {0, 7}}, DType::kFloat64)), 3072u)
+  EXPECT_EQ(add_output_bytes(0, bytes_of({1, {1}}, DType::kInt8)), 1024u);
+  EXPECT_EQ(add_output_bytes(0, bytes_of({1, {1024}}, DType::kInt8)), 1024u);
+  EXPECT_EQ(add_output_bytes(0, bytes_of({1, {1025}}, DType::kInt8)), 2048u);
+  EXPECT_EQ(add_output_bytes(1024, bytes_of({2, {3, 1u << 30}}, DType::kInt8)),
+            (3ull << 30) + 1024);
+  EXPECT_EQ(add_output_bytes(2048, bytes_of({2, {0, 7}}, DType::kFloat64)), 3072u)
       << "also nothing has a place";
   constexpr std::uint64_t kTooLarge = std::uint64_t{1} << 63;
   std::uint64_t bytes = 0;
   for (int i = 0; i < 40; ++i) {
     const std::uint64_t before = bytes;
-    bytes = add_output_bytes(bytes, view({1, {std::uint64_t{1} << 59}}, DType::kInt64));
+    bytes = add_output_bytes(bytes, bytes_of({1, {std::uint64_t{1} << 59}}, DType::kInt64));
     EXPECT_GE(bytes, before);
     EXPECT_LE(bytes, kTooLarge);
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tidemark/base/check.h"
+#include "tidemark/base/quanta.h"
 #include "tidemark/runtime/graph/tensor_ref.h"
 
 namespace tidemark {
@@ -23,20 +24,24 @@ class Submitted {
   TM_DEVICE Submitted& operator=(const Submitted& from) {
     task = from.task;
     output_count_ = from.output_count_;
-    for (std::uint32_t i = 0; i < output_count_; ++i) outputs_[i] = from.outputs_[i];
+    for (std::uint32_t i = 0; i < output_count_; ++i) copy_quanta(outputs_[i], from.outputs_[i]);
     return *this;
   }
 
   TM_DEVICE bool valid() const { return task.valid(); }
   // Empty, and safe to use, if the submit was refused.
-  TM_DEVICE TensorRef output(std::uint32_t index) const {
-    return index < output_count_ ? outputs_[index] : TensorRef{};
+  TM_DEVICE const TensorRef& output(std::uint32_t index) const& {
+    static constexpr TensorRef kNothing{};
+    return index < output_count_ ? outputs_[index] : kNothing;
+  }
+  TM_DEVICE TensorRef output(std::uint32_t index) && {
+    return static_cast<const Submitted&>(*this).output(index);
   }
   // NOLINTNEXTLINE(google-explicit-constructor): a submit is given where its task is asked for
   TM_DEVICE operator TaskHandle() const { return task; }
   TM_DEVICE void add_output(const TensorRef& ref) {
     TM_CHECK(output_count_ < kOutputsMax);
-    outputs_[output_count_++] = ref;
+    copy_quanta(outputs_[output_count_++], ref);
   }
 
  private:

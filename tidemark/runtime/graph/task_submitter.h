@@ -40,6 +40,8 @@ class TaskSubmitter {
     scopes_.close();
   }
 
+  TM_DEVICE RingSet<Env, Watch>& rings() { return rings_; }
+
  protected:
   TM_DEVICE TM_NOINLINE TaskSubmitter(const RuntimeMemory& memory, RuntimeStatus* status,
                                       Watch& watch)
@@ -61,8 +63,27 @@ class TaskSubmitter {
     return ref.known || lies_within(ref.view, memory_.layout().total_bytes);
   }
 
+  // What nearly every submit is, at a glance. False: well_formed has to look.
+  TM_DEVICE bool surely_well_formed(GivenArgs args, const TaskPlan& task) const {
+    if (task.complete_at_once || scopes_.empty() || !args.are_plain()) return false;
+    if (args.block_count() - 1 >= kBlocksMax) return false;
+    std::uint32_t outputs = 0;
+    TM_UNROLL_NEVER
+    for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
+      const GivenArgs::Tensor& tensor = args.tensor(i);
+      if (tensor.access == Access::kOutput) {
+        if (++outputs > kOutputsMax || !shape_is_surely_sane(tensor.ref.view.shape) ||
+            static_cast<std::uint32_t>(tensor.ref.view.dtype) >= kDTypeCount)
+          return false;
+      } else if (!tensor.ref.is_sound_and_known() || !usable(tensor.ref)) {
+        return false;
+      }
+    }
+    return args.each_after([](const TaskHandle& other) { return other.valid(); });
+  }
+
   // What holds for any task, whatever its kernel declares.
-  TM_DEVICE bool well_formed(Args& args, const TaskPlan& task) {
+  TM_DEVICE TM_NOINLINE_ON_GPU bool well_formed(GivenArgs args, const TaskPlan& task) {
     const auto bad = [&](std::uint32_t arg, const char* why) {
       refuse({.code = ErrorCode::kInvalidArgs,
               .arg = arg,
@@ -80,7 +101,7 @@ class TaskSubmitter {
       return bad(kNoArg, "a task of no blocks, or of more than 2^30");
     std::uint32_t outputs = 0;
     for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
-      const Args::Tensor& tensor = args.tensor(i);
+      const GivenArgs::Tensor& tensor = args.tensor(i);
       if (tensor.access == Access::kOutput) {
         if (++outputs > kOutputsMax) return bad(i, "more than 8 outputs");
         if (!shape_is_sane(tensor.ref.view.shape) ||
@@ -105,7 +126,7 @@ class TaskSubmitter {
     return fits_the_cores(args, task);
   }
 
-  TM_DEVICE bool fits_the_cores(const Args& args, const TaskPlan& task) {
+  TM_DEVICE bool fits_the_cores(GivenArgs args, const TaskPlan& task) {
     if (!args.sync_start()) return true;
     const CoreType type = task.shape == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
     const std::uint64_t cores = task.shape == TaskShape::kMix ? memory_.config().cluster_count
@@ -119,89 +140,167 @@ class TaskSubmitter {
     return false;
   }
 
-  TM_DEVICE TM_NOINLINE Submitted submit_checked(Args& args, const TaskPlan& task) {
+  TM_DEVICE TM_NOINLINE Submitted submit_checked(GivenArgs args, TaskPlan task) {
+    return self().submit_here(args, task);
+  }
+  // The same object. On a GPU by its place, behind its watch: see unit_place.h.
+  TM_DEVICE TaskSubmitter& self() {
+#if TM_ON_GPU
+    return *reinterpret_cast<TaskSubmitter*>(unit_place() + sizeof(Watch));
+#else
+    return *this;
+#endif
+  }
+  TM_DEVICE Watch& watch() const {
+#if TM_ON_GPU
+    return *reinterpret_cast<Watch*>(unit_place());
+#else
+    return watch_;
+#endif
+  }
+  TM_DEVICE TM_INLINE Submitted submit_here(GivenArgs args, const TaskPlan& task) {
     Submitted result;
-    if (failed() || !well_formed(args, task)) return result;
-    watch_.submit_begins();
+    // On a GPU the answer is on its way while the arguments are looked at.
+    const ErrorCode error = memory_.control().error.load_relaxed();
+    const bool sure = surely_well_formed(args, task);
+    if (error != ErrorCode::kNone || (!sure && !well_formed(args, task))) return result;
+    Watch& watch = this->watch();
+    watch.submit_begins();
     const std::uint32_t ring_index = scopes_.ring();
     Ring& ring = rings_.ring(ring_index);
-    const SpaceRequest request{.ring = ring_index,
-                               .task_id = TaskId::make(ring_index, ring.window.head()).value,
-                               .kernel = task.name,
-                               .submit = task.site};
-    rings_.reclaim(ring_index);
+    rings_.reclaim_now_and_then(ring_index);
     TaskSpace space;
-    if (!take_space(args, request, ring, space)) return result;
-    const SlotRef ref = rings_.ref_of(ring_index, ring.window.push());
-    watch_.took(Resource::kTaskWindow, ring_index, ring.window.live_count());
+    if (!take_space(args, task, ring_index, space)) return result;
+    const std::uint64_t number = ring.window.push();
+    const SlotRef ref = rings_.ref_of(ring_index, number);
+    watch.took(Resource::kTaskWindow, ring_index, ring.window.live_count());
     TaskSlot& slot = memory_.slot(ref);
     fill_slot(memory_, slot, args, task,
               {.ring = ring_index,
-               .number = ring.window.head() - 1,
+               .number = number,
                .args_offset = space.args.offset,
                .heap_offset = space.heap.offset,
+               .file = rings_.file_number(task.site.file),
                .scope = scopes_.mark()});
-    slot.submit_file = rings_.file_number(task.site.file);
+    result.task = {TaskId::make(ring_index, number), scopes_.mark()};
     ++scopes_.current().task_count;
-    ++submitted_;
-    status_->submitted.store_relaxed(submitted_);
-    rings_.line().task(slot.id.value);
+    status_->submitted.store_relaxed(++submitted_);
+    rings_.line().task(result.task.id.value);
     bool waits = false;
-    if (!connect(ref, args, request, waits)) return result;
+    if (!connect(ref, slot, args, task, result.task.id, waits)) {
+      result.task = {};
+      return result;
+    }
     slot.heap_mark = ring.heap.head();
     slot.args_mark = ring.args.head();
     slot.dep_mark = ring.deps.head();
     slot.fanin_mark = ring.fanin.head();
     rings_.tell(ring_index);
     status_->map_entries.store_relaxed(rings_.map().live_count());
-    tell_outputs(slot, args, result);
-    watch_.submitted(slot);
-    watch_.described(memory_, slot, task);
+    if (space.outputs) tell_outputs(args, result);
+    watch.submitted(slot);
+    watch.described(memory_, slot, task);
     if (task.complete_at_once) {
-      complete_task<Env>(memory_, ref);
-      slot.linked = kListClosed;
-      status_->completed_at_once.store_relaxed(++completed_at_once_);
-      // On the host edges may still come: see release_all.
+      complete_at_once(ref, slot);
     } else if (memory_.config().reclaims() && is_ready(slot, waits)) {
-      make_ready<Env>(memory_, ref, slot);
+      push_ready(ref, slot, result.task.id, args, task);
     }
-    watch_.submit_ends(result.task.id, rings_);
+    watch.submit_ends(result.task.id, rings_);
     return result;
+  }
+  // As make_ready. What that reads of the slot is at hand here; a GPU would wait for what it has
+  // just written.
+  TM_DEVICE void push_ready(SlotRef ref, TaskSlot& slot, TaskId id, GivenArgs args,
+                            const TaskPlan& task) {
+    if (task.shape == TaskShape::kMix) return make_mix_ready(ref, slot);
+    TaskSlot known;  // only what ready_task looks at
+    known.block_count = args.block_count();
+    known.shape = task.shape;
+    known.sync_start = args.sync_start() ? 1 : 0;
+    known.kernels[0] = task.aic;
+    known.kernels[1] = task.aiv0;
+    known.kernels[2] = task.aiv1;
+    memory_.ready(task.shape).template push<Env>(ready_task(ref, known), [&] { return failed(); });
+    const std::uint32_t teller = id.local() % memory_.config().scheduler_count;
+    memory_.scheduler_bell(teller).template ring<Env>();
+  }
+  TM_DEVICE TM_NOINLINE_ON_GPU void make_mix_ready(SlotRef ref, TaskSlot& slot) {
+    make_ready<Env>(memory_, ref, slot);
+  }
+  TM_DEVICE TM_NOINLINE_ON_GPU void complete_at_once(SlotRef ref, TaskSlot& slot) {
+    complete_task<Env>(memory_, ref);
+    slot.linked = kListClosed;
+    status_->completed_at_once.store_relaxed(++completed_at_once_);
+    // On the host edges may still come: see release_all.
   }
 
   struct TaskSpace {
     ArgRing::Allocation args;
     HeapRing::Allocation heap;
+    bool outputs = false;
   };
   // A slot, and memory for arguments and outputs, each in one piece.
-  TM_DEVICE bool take_space(Args& args, SpaceRequest request, Ring& ring, TaskSpace& space) {
-    request.resource = Resource::kTaskWindow;
-    if (!rings_.wait_for(request, [&] { return !ring.window.full(); })) return false;
-    request.resource = Resource::kArguments;
+  TM_DEVICE bool take_space(GivenArgs args, const TaskPlan& task, std::uint32_t ring_index,
+                            TaskSpace& space) {
+    Ring& ring = rings_.ring(ring_index);
+    if (ring.window.full() && !wait_for_slot(task, ring_index)) return false;
     const std::uint64_t own_bytes = args_bytes(args);
-    if (!rings_.take_bytes(request, own_bytes, ring.args, space.args)) return false;
-    watch_.took(Resource::kArguments, request.ring, ring.args.used_bytes(), own_bytes);
+    if (!take_bytes(task, ring_index, Resource::kArguments, own_bytes, ring.args, space.args))
+      return false;
+    watch().took(Resource::kArguments, ring_index, ring.args.used_bytes(), own_bytes);
     std::uint64_t bytes = 0;
-    bool outputs = false;
+    TM_UNROLL_NEVER
     for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
       if (args.tensor(i).access != Access::kOutput) continue;
-      outputs = true;
-      bytes = add_output_bytes(bytes, args.tensor(i).ref.view);
+      TensorRef& made = args.tensor(i).ref;
+      made.buffer_bytes = made.view.element_count() * dtype_bytes(made.view.dtype);
+      space.outputs = true;
+      bytes = add_output_bytes(bytes, made.buffer_bytes);
     }
-    if (!outputs) return true;
-    request.resource = Resource::kHeap;
-    const bool taken = rings_.take_bytes(request, bytes, ring.heap, space.heap);
-    if (taken) watch_.took(Resource::kHeap, request.ring, ring.heap.used_bytes(), bytes);
-    return taken;
+    if (!space.outputs) return true;
+    if (!take_bytes(task, ring_index, Resource::kHeap, bytes, ring.heap, space.heap)) return false;
+    watch().took(Resource::kHeap, ring_index, ring.heap.used_bytes(), bytes);
+    return true;
+  }
+  template <class ByteRing>
+  TM_DEVICE bool take_bytes(const TaskPlan& task, std::uint32_t ring_index, Resource resource,
+                            std::uint64_t bytes, ByteRing& ring,
+                            typename ByteRing::Allocation& taken) {
+    taken = ring.allocate(bytes);
+    if (taken.answer != ByteRing::Answer::kAllocated)
+      taken = wait_for_bytes(task, ring_index, resource, bytes, ring);
+    return taken.answer == ByteRing::Answer::kAllocated;
+  }
+  template <class ByteRing>
+  TM_DEVICE TM_NOINLINE_ON_GPU typename ByteRing::Allocation wait_for_bytes(
+      const TaskPlan& task, std::uint32_t ring_index, Resource resource, std::uint64_t bytes,
+      ByteRing& ring) {
+    return rings_.wait_for_bytes(request_for(task, ring_index, resource), bytes, ring);
+  }
+  TM_DEVICE TM_NOINLINE_ON_GPU bool wait_for_slot(const TaskPlan& task, std::uint32_t ring_index) {
+    return rings_.wait_for(request_for(task, ring_index, Resource::kTaskWindow),
+                           [&] { return !rings_.ring(ring_index).window.full(); });
+  }
+  TM_DEVICE SpaceRequest request_for(const TaskPlan& task, std::uint32_t ring_index,
+                                     Resource resource) {
+    const std::uint64_t number = rings_.ring(ring_index).window.head();
+    return {.resource = resource,
+            .ring = ring_index,
+            .task_id = TaskId::make(ring_index, number).value,
+            .kernel = task.name,
+            .submit = task.site};
   }
 
   // All look-ups come before all registrations: a task never waits for itself. waits: producers may
   // count it down.
-  TM_DEVICE bool connect(SlotRef ref, Args& args, const SpaceRequest& request, bool& waits) {
-    ProducerSet<Env, Watch> producers(memory_, rings_, watch_, request, ref, ++serial_);
+  TM_DEVICE bool connect(SlotRef ref, TaskSlot& slot, GivenArgs args, const TaskPlan& plan,
+                         TaskId task, bool& waits) {
+    ProducerSet<Env, Watch> producers(rings_, plan, task, ref, ++serial_);
     const bool automatic = memory_.config().automatic_edges();
-    for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
-      const Args::Tensor& tensor = args.tensor(i);
+    const std::uint32_t tensors = args.tensor_count();
+    TM_UNROLL_NEVER
+    for (std::uint32_t i = 0; i < tensors; ++i) {
+      const GivenArgs::Tensor& tensor = args.tensor(i);
       if (tensor.access == Access::kOutput) continue;
       if (!automatic) {
         if (!producers.retain_creator(tensor.ref)) return false;
@@ -212,11 +311,13 @@ class TaskSubmitter {
           !producers.add_overlapping(tensor.ref.view, tensor.access, i))
         return false;
     }
-    if (!args.each_after([&](const TaskHandle& task) { return producers.add_explicit(task); }))
+    if (!args.each_after([&](const TaskHandle& other) { return producers.add_explicit(other); }))
       return false;
     waits = producers.wired();
+    slot.fanin_count = producers.fanin_count();
     if (!automatic) return true;
-    for (std::uint32_t i = 0; i < args.tensor_count(); ++i)
+    TM_UNROLL_NEVER
+    for (std::uint32_t i = 0; i < tensors; ++i)
       if (args.tensor(i).access != Access::kOutput &&
           !producers.register_access(args.tensor(i).ref, args.tensor(i).access, i))
         return false;
@@ -232,8 +333,8 @@ class TaskSubmitter {
     return slot.pending.subtract_acq_rel(1) == 1;  // [producer done]; pairs with [producer done]
   }
 
-  TM_DEVICE void tell_outputs(const TaskSlot& slot, Args& args, Submitted& result) {
-    result.task = {slot.id, scopes_.mark()};
+  TM_DEVICE void tell_outputs(GivenArgs args, Submitted& result) {
+    TM_UNROLL_NEVER
     for (std::uint32_t i = 0; i < args.tensor_count(); ++i)
       if (args.tensor(i).access == Access::kOutput) result.add_output(args.tensor(i).ref);
   }
@@ -246,5 +347,12 @@ class TaskSubmitter {
   std::uint64_t submitted_ = 0, completed_at_once_ = 0;
   std::uint64_t serial_ = 0;
 };
+
+#if TM_ON_GPU
+template <UnitEnv Env, GraphWatch Watch>
+__device__ inline RingSet<Env, Watch>& rings_of_block() {
+  return reinterpret_cast<TaskSubmitter<Env, Watch>*>(unit_place() + sizeof(Watch))->rings();
+}
+#endif
 
 }  // namespace tidemark

@@ -30,11 +30,12 @@ class TensorMap {
   static constexpr std::uint32_t kNone = kNoMapEntry;
 
   // Groups: as many as entries, since none is empty.
-  TM_DEVICE TensorMap(MapBucket* buckets, MapEntry* entries, MapGroup* groups,
+  TM_DEVICE TensorMap(MapBucket* buckets, MapEntry* entries, MapGroup* groups, MapGroupKey* keys,
                       std::uint32_t capacity)
       : buckets_(buckets),
         entries_(entries),
         groups_(groups),
+        keys_(keys),
         capacity_(capacity),
         mask_(map_buckets(capacity) - 1) {}
 
@@ -45,25 +46,29 @@ class TensorMap {
   // entry, also where entries are taken out meanwhile.
   TM_DEVICE std::uint32_t find(const CanonicalView& view, const MapSearch& search) {
     FoundEntries found(entries_);
-    if (view.empty()) return kNone;
+    if (view.empty() || !may_have(view.buffer)) return kNone;
     for (std::uint32_t link = bucket_of(view.buffer).groups; link != kNone;) {
-      const MapGroup& group = group_at(link);
-      if (entry(group.first).view.buffer == view.buffer) find_in(link, view, search, found);
+      const MapGroup group = group_at(link);
+      const MapGroupKey key = key_of(link);
+      if (key.buffer == view.buffer) find_in(link, group, key, view, search, found);
       link = group.next;
     }
     return found.sorted();
   }
+  // False: there is no entry of the buffer. Known without a look at the map itself.
+  TM_DEVICE bool may_have(std::uint64_t buffer) const { return groups_near_[near(buffer)] != 0; }
 
   // Any entry of the buffer.
   TM_DEVICE std::uint32_t any_of(std::uint64_t buffer) {
+    if (!may_have(buffer)) return kNone;
     for (std::uint32_t link = bucket_of(buffer).groups; link != kNone; link = group_at(link).next)
-      if (entry(group_at(link).first).view.buffer == buffer) return group_at(link).first;
+      if (key_of(link).buffer == buffer) return group_at(link).first;
     return kNone;
   }
 
   // False: full, and no retired entry can go.
-  TM_DEVICE bool has_room() {
-    if (free_ != kNone || used_ < capacity_) return true;
+  TM_DEVICE bool has_room() { return free_ != kNone || used_ < capacity_ || makes_room(); }
+  TM_DEVICE TM_NOINLINE_ON_GPU bool makes_room() {
     if (retired_first_ == kNone) return false;
     remove(retired_first_);
     ++evicted_;
@@ -82,28 +87,35 @@ class TensorMap {
     }
     MapEntry& made = entry(link);
     made.view = view;
-    made.task = task;
-    made.serial = ++serial_;
-    made.slot = slot.value;
-    made.reads = reads ? 1 : 0;
-    made.retired = 0;
-    made.arg = static_cast<std::uint8_t>(arg);
-    made.previous_of_task = kNone;
-    made.next_of_task = task_first;
-    if (task_first != kNone) entry(task_first).previous_of_task = link;
-    task_first = link;
+    give_to(link, made, task, slot, reads, arg, task_first);
     link_to_group(link, made);
     link_to_cell(link, made);
-    ++live_;
+  }
+  // The same with the entry of another task, of the same elements in the same form, which it
+  // supersedes. `old_first` is the head of that task's list (ignored if retired).
+  TM_DEVICE void replace(std::uint32_t link, std::uint32_t& old_first, TaskId task, SlotRef slot,
+                         std::uint32_t arg, std::uint32_t& task_first) {
+    MapEntry& made = entry(link);
+    take_from(link, made, old_first);
+    give_to(link, made, task, slot, false, arg, task_first);
+    // Newest first, as if it had been added.
+    MapGroup& group = group_at(made.group);
+    if (group.first != link) {
+      entry(made.previous_of_group).next_of_group = made.next_of_group;
+      if (made.next_of_group != kNone)
+        entry(made.next_of_group).previous_of_group = made.previous_of_group;
+      link_first_of_group(link, made, group);
+    }
+    if (made.previous != kNone) {
+      entry(made.previous).next = made.next;
+      if (made.next != kNone) entry(made.next).previous = made.previous;
+      link_to_cell(link, made);
+    }
   }
 
   // The entry is superseded: `task_first` is the head of its task's list (ignored if retired).
   TM_DEVICE void drop(std::uint32_t link, std::uint32_t& task_first) {
-    MapEntry& gone = entry(link);
-    if (gone.retired != 0) return remove(link);
-    if (task_first == link) task_first = gone.next_of_task;
-    unlink_of_task(gone);
-    --live_;
+    take_from(link, entry(link), task_first);
     unlink_and_free(link);
   }
 
@@ -135,10 +147,8 @@ class TensorMap {
   TM_DEVICE void remove(std::uint32_t link) {
     MapEntry& gone = entry(link);
     TM_CHECK(gone.retired != 0);
-    if (retired_first_ == link) retired_first_ = gone.next_of_task;
-    if (retired_last_ == link) retired_last_ = gone.previous_of_task;
-    unlink_of_task(gone);
-    --retired_;
+    std::uint32_t none = kNone;
+    take_from(link, gone, none);
     unlink_and_free(link);
   }
 
@@ -152,20 +162,27 @@ class TensorMap {
   TM_DEVICE std::uint64_t compared_count() const { return compared_; }
 
  private:
+  static constexpr std::uint32_t kNearMax = 256;
+  // Buffers begin at a multiple of 1024 each, often of a size in common.
+  TM_DEVICE static constexpr std::uint32_t near(std::uint64_t buffer) {
+    const auto kilobytes = static_cast<std::uint32_t>(buffer >> 10);
+    return (kilobytes ^ kilobytes >> 8 ^ kilobytes >> 16) % kNearMax;
+  }
   TM_DEVICE MapGroup& group_at(std::uint32_t link) { return groups_[link - 1]; }
-  TM_DEVICE MapBucket& bucket_of(std::uint64_t buffer) { return buckets_[mix(buffer) & mask_]; }
+  TM_DEVICE MapGroupKey& key_of(std::uint32_t link) { return keys_[link - 1]; }
+  TM_DEVICE MapBucket& bucket_at(std::uint64_t hash) { return buckets_[hash & mask_]; }
+  TM_DEVICE MapBucket& bucket_of(std::uint64_t buffer) { return bucket_at(mix(buffer)); }
   TM_DEVICE std::uint32_t& cell_at(std::uint32_t group, std::uint64_t cell) {
-    return buckets_[mix(cell ^ std::uint64_t{group} << 40) & mask_].entries;
+    return bucket_at(mix(cell ^ std::uint64_t{group} << 40)).entries;
   }
 
-  TM_DEVICE void find_in(std::uint32_t link, const CanonicalView& view, const MapSearch& search,
-                         FoundEntries& found) {
-    const MapGroup& group = group_at(link);
-    const CanonicalView& member = entry(group.first).view;
-    const BoxRange box = box_in_form_of(view, member);
+  TM_DEVICE void find_in(std::uint32_t link, const MapGroup& group, const MapGroupKey& key,
+                         const CanonicalView& view, const MapSearch& search, FoundEntries& found) {
+    const BoxRange box = box_in_form(view, key.form, key.rows);
     CellRange cells;
     // A cell costs more than an entry: its bucket is anywhere.
-    if (!cells.set(member.form, group.cell_bits, group.crossed, box, group.count / 2)) {
+    if (group.count < 2 ||
+        !cells.set(key.form, group.cell_bits, group.crossed, box, group.count / 2)) {
       for (std::uint32_t at = group.first; at != kNone; at = entry(at).next_of_group)
         compare(at, view, box, search, found);
       return;
@@ -186,16 +203,46 @@ class TensorMap {
     if (other.overlap != ViewOverlap::kNone) found.add(link);
   }
 
+  // Out of the list that it is in: of its task, or of all retired ones.
+  TM_DEVICE void take_from(std::uint32_t link, MapEntry& gone, std::uint32_t& task_first) {
+    if (gone.retired != 0) {
+      if (retired_first_ == link) retired_first_ = gone.next_of_task;
+      if (retired_last_ == link) retired_last_ = gone.previous_of_task;
+      --retired_;
+    } else {
+      if (gone.previous_of_task == kNone) task_first = gone.next_of_task;
+      --live_;
+    }
+    unlink_of_task(gone);
+  }
+  TM_DEVICE void give_to(std::uint32_t link, MapEntry& made, TaskId task, SlotRef slot, bool reads,
+                         std::uint32_t arg, std::uint32_t& task_first) {
+    made.task = task;
+    made.serial = ++serial_;
+    made.slot = slot.value;
+    made.reads = reads ? 1 : 0;
+    made.retired = 0;
+    made.arg = static_cast<std::uint8_t>(arg);
+    made.previous_of_task = kNone;
+    made.next_of_task = task_first;
+    if (task_first != kNone) entry(task_first).previous_of_task = link;
+    task_first = link;
+    ++live_;
+  }
+
   TM_DEVICE void link_to_group(std::uint32_t link, MapEntry& made) {
     const std::uint64_t bits = cell_bits(made.view);
     made.group = group_of(made.view, bits);
     MapGroup& group = group_at(made.group);
     group.crossed |= crossed_dims(made.view, bits);
+    ++group.count;
+    link_first_of_group(link, made, group);
+  }
+  TM_DEVICE void link_first_of_group(std::uint32_t link, MapEntry& made, MapGroup& group) {
     made.previous_of_group = kNone;
     made.next_of_group = group.first;
     if (group.first != kNone) entry(group.first).previous_of_group = link;
     group.first = link;
-    ++group.count;
   }
   TM_DEVICE void link_to_cell(std::uint32_t link, MapEntry& made) {
     std::uint32_t& chain = cell_at(made.group, made.view.low & group_at(made.group).cell_bits);
@@ -209,10 +256,7 @@ class TensorMap {
   TM_DEVICE std::uint32_t group_of(const CanonicalView& view, std::uint64_t bits) {
     std::uint32_t& chain = bucket_of(view.buffer).groups;
     for (std::uint32_t link = chain; link != kNone; link = group_at(link).next) {
-      const MapGroup& group = group_at(link);
-      if (group.cell_bits != bits) continue;
-      const CanonicalView& member = entry(group.first).view;
-      if (member.buffer == view.buffer && member.same_form(view)) return link;
+      if (group_at(link).cell_bits == bits && key_of(link).is_of(view)) return link;
     }
     std::uint32_t link = free_group_;
     if (link != kNone)
@@ -221,7 +265,9 @@ class TensorMap {
       link = ++used_groups_;
     group_at(link) = {
         .cell_bits = bits, .first = kNone, .count = 0, .next = chain, .crossed = 0, .reserved = {}};
+    key_of(link) = {.buffer = view.buffer, .rows = view.rows, .form = view.form, .reserved = 0};
     chain = link;
+    ++groups_near_[near(view.buffer)];
     return link;
   }
   TM_DEVICE void free_group(std::uint32_t link, std::uint64_t buffer) {
@@ -230,6 +276,7 @@ class TensorMap {
     *at = group_at(link).next;
     group_at(link).next = free_group_;
     free_group_ = link;
+    --groups_near_[near(buffer)];
   }
 
   TM_DEVICE void unlink_of_task(const MapEntry& gone) {
@@ -250,6 +297,7 @@ class TensorMap {
   }
   TM_DEVICE void unlink_and_free(std::uint32_t link) {
     MapEntry& gone = entry(link);
+    gone.serial = 0;
     if (gone.previous != kNone)
       entry(gone.previous).next = gone.next;
     else
@@ -263,6 +311,7 @@ class TensorMap {
   MapBucket* buckets_;
   MapEntry* entries_;
   MapGroup* groups_;
+  MapGroupKey* keys_;  // of the groups
   std::uint32_t capacity_;
   std::uint64_t mask_;
   std::uint32_t used_ = 0;  // entries ever taken from the array
@@ -275,6 +324,7 @@ class TensorMap {
   std::uint64_t serial_ = 0;
   std::uint64_t evicted_ = 0;
   std::uint64_t compared_ = 0;
+  std::uint32_t groups_near_[kNearMax] = {};  // by a few bits of their buffers
 };
 
 }  // namespace tidemark

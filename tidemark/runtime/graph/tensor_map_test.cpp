@@ -22,10 +22,12 @@ struct MapMemory {
       : buckets(map_buckets(capacity)),
         entries(capacity),
         groups(capacity),
-        map(buckets.data(), entries.data(), groups.data(), capacity) {}
+        keys(capacity),
+        map(buckets.data(), entries.data(), groups.data(), keys.data(), capacity) {}
   std::vector<MapBucket> buckets;
   std::vector<MapEntry> entries;
   std::vector<MapGroup> groups;
+  std::vector<MapGroupKey> keys;
   TensorMap map;
 };
 
@@ -64,6 +66,17 @@ class Model {
     map().drop(entry.link, entry.retired ? none : first_[entry.task]);
     forget(entry.link);
   }
+  // A task writes what the n-th of all entries says, and takes it over.
+  void replace(std::size_t n, std::uint32_t task) {
+    if (n >= entries_.size()) return;
+    const Entry entry = entries_[n];
+    std::uint32_t none = TensorMap::kNone;
+    map().replace(entry.link, entry.retired ? none : first_[entry.task], TaskId::make(0, task),
+                  SlotRef::make(1, task), task % 7, first_[task]);
+    ASSERT_EQ(first_[task], entry.link);
+    forget(entry.link);
+    entries_.push_back({entry.link, entry.view, task, false, false});
+  }
   void forget_buffer(std::uint64_t buffer) {
     for (std::uint32_t link; (link = map().any_of(buffer)) != TensorMap::kNone;) {
       ASSERT_EQ(map().entry(link).view.buffer, buffer);
@@ -86,6 +99,13 @@ class Model {
     while (retired_.size() > (capacity_ + 1) / 2) evict();
   }
 
+  // What is known without a look at the map is never wrong.
+  void look(std::uint64_t buffer) {
+    const bool any = std::any_of(entries_.begin(), entries_.end(),
+                                 [&](const Entry& entry) { return entry.view.buffer == buffer; });
+    ASSERT_TRUE(!any || map().may_have(buffer));
+    ASSERT_TRUE(!entries_.empty() || !map().may_have(buffer));
+  }
   void search(const TensorView& view, bool readers) {
     std::vector<std::uint32_t> expected;
     std::vector<ViewOverlap> overlaps;
@@ -213,12 +233,15 @@ void compare_with_list(std::uint64_t seed, std::uint64_t& hits) {
       model.add(task(), view(), random() % 3 == 0);
     else if (dice < 56)
       model.search(view(), random() % 2 == 0);
-    else if (dice < 59)
+    else if (dice < 58)
       model.drop(random() % 600);
+    else if (dice < 59)
+      model.replace(random() % 600, task());
     else if (dice < 63)
       model.retire(task());
     else if (random() % 4 == 0)
       model.forget_buffer(random() % buffers * 4096);
+    model.look(random() % buffers * 4096);
     if (i % 100 == 99) model.check();
     ASSERT_FALSE(testing::Test::HasFatalFailure()) << "seed " << seed << " step " << i;
   }

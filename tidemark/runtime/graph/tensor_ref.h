@@ -3,7 +3,9 @@
 // task; used after that scope was closed it is refused, never taken for another tensor.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "tidemark/runtime/task_slot.h"
 #include "tidemark/runtime/tensor/view_slip.h"
@@ -30,11 +32,19 @@ struct TensorRef {
   ScopeMark scope;                 // of the owner
   std::uint16_t output_index = 0;  // among the owner's outputs, or the entry's tensors
   std::uint16_t argument = 0;      // of the owner
-  bool exists = false;
+  // Read as one word: see is_sound_and_known.
+  alignas(4) bool exists = false;
   ViewSlip slip = ViewSlip::kNone;  // of the call that made the view; a submit refuses it
   bool known = false;               // a buffer of the runtime's; otherwise a submit looks at it
-  std::uint64_t buffer_bytes = 0;   // what views may reach
+  bool reserved = false;
+  std::uint64_t buffer_bytes = 0;  // what views may reach
 
+  // It exists, nothing is wrong with it, and it lies in the runtime's memory.
+  TM_DEVICE bool is_sound_and_known() const {
+    std::uint32_t flags = 0;
+    ::memcpy(&flags, reinterpret_cast<const unsigned char*>(this) + offsetof(TensorRef, exists), 4);
+    return flags == (1 | std::uint32_t{1} << 16);
+  }
   // A buffer as large as the view says.
   TM_DEVICE static TensorRef external(const TensorView& view) {
     TensorRef ref;
@@ -83,5 +93,8 @@ struct TensorRef {
   }
 };
 static_assert(std::is_trivially_copyable_v<TensorRef>);
+static_assert(offsetof(TensorRef, slip) == offsetof(TensorRef, exists) + 1 &&
+              offsetof(TensorRef, known) == offsetof(TensorRef, exists) + 2 &&
+              offsetof(TensorRef, reserved) == offsetof(TensorRef, exists) + 3);
 
 }  // namespace tidemark

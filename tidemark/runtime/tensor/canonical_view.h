@@ -55,6 +55,10 @@ struct CanonicalView {
   std::uint8_t reserved[3];
 
   TM_DEVICE constexpr bool empty() const { return begin == end; }
+  TM_DEVICE constexpr bool is_same_as(const CanonicalView& other) const {
+    return buffer == other.buffer && begin == other.begin && end == other.end && low == other.low &&
+           high == other.high && contiguous == other.contiguous && same_form(other);
+  }
   TM_DEVICE constexpr bool same_form(const CanonicalView& other) const {
     return form.value == other.form.value && rows == other.rows;
   }
@@ -71,6 +75,7 @@ TM_DEVICE constexpr bool find_starts(const TensorView& view, std::uint64_t* star
   const std::uint32_t rank = view.shape.rank;
   if (view.stride[rank - 1] != 1) return false;
   std::uint64_t rest = view.offset;
+  TM_UNROLL_NEVER
   for (std::uint32_t i = 0; i < rank; ++i) {
     const std::uint64_t stride = view.stride[i];
     if (stride == 0) return false;
@@ -84,13 +89,39 @@ TM_DEVICE constexpr bool find_starts(const TensorView& view, std::uint64_t* star
   return true;
 }
 
-// False: the coordinates need more than 64 bits, as no buffer of less than 2^59 elements does.
-TM_DEVICE constexpr bool pack_box(const TensorView& view, CanonicalView& made) {
+// The view's strides are those of its own extents, so rows are as long as they are, and only the
+// first coordinate may begin behind 0. False, of this and of pack_box: the coordinates need more
+// than 64 bits, as no buffer of less than 2^59 elements does, or it is no box.
+TM_DEVICE constexpr bool pack_dense_box(const TensorView& view, CanonicalView& made) {
+  const std::uint64_t start = divided(view.offset, view.stride[0]);
+  if (start * view.stride[0] != view.offset) return false;
+  std::uint64_t packed = 0;
+  std::uint32_t shift = 0, form = 0;
+  TM_UNROLL_NEVER
+  for (std::uint32_t i = view.shape.rank - 1; i > 0; --i) {
+    const std::uint64_t most = view.shape.extent[i] - 1;
+    const std::uint32_t width = bits_of(most);
+    if (shift + width > 63) return false;
+    packed |= most << shift;
+    form |= width << (8 + 6 * (i - 1));
+    shift += width;
+  }
+  const std::uint64_t last = start + view.shape.extent[0] - 1;
+  if (last > ~std::uint64_t{0} >> shift) return false;
+  made.rows = packed;
+  made.low = start << shift;
+  made.high = packed | last << shift;
+  made.form = {form};
+  return true;
+}
+
+TM_DEVICE TM_NOINLINE_ON_GPU constexpr bool pack_box(const TensorView& view, CanonicalView& made) {
   std::uint64_t starts[kRankMax] = {}, rows[kRankMax] = {};
   const std::uint32_t rank = view.shape.rank;
-  if (rank < 2 || !find_starts(view, starts, rows)) return false;
+  if (!find_starts(view, starts, rows)) return false;
   std::uint64_t packed = 0, low = 0, high = 0;
-  std::uint32_t shift = 0, form = rank | (bits_of(dtype_bytes(view.dtype)) - 1) << 3;
+  std::uint32_t shift = 0, form = 0;
+  TM_UNROLL_NEVER
   for (std::uint32_t i = rank - 1; i > 0; --i) {
     const std::uint32_t width = bits_of(rows[i] - 1);
     if (shift + width > 63) return false;
@@ -111,22 +142,35 @@ TM_DEVICE constexpr bool pack_box(const TensorView& view, CanonicalView& made) {
 
 }  // namespace canonical_detail
 
-TM_DEVICE constexpr CanonicalView canonical_of(const TensorView& view) {
+TM_DEVICE TM_NOINLINE_ON_GPU constexpr CanonicalView canonical_of(const TensorView& view) {
   const std::uint64_t size = dtype_bytes(view.dtype);
-  const bool empty = view.element_count() == 0;
-  CanonicalView made{.buffer = view.buffer,
-                     .begin = view.offset * size,
-                     .end = view.end_element() * size,
-                     .rows = 0,
-                     .low = view.offset * size,
-                     .high = view.offset * size,
-                     .form = {0},
-                     .contiguous = static_cast<std::uint8_t>(view.is_contiguous() ? 1 : 0),
-                     .reserved = {}};
-  if (!empty) {
-    made.high = made.end - 1;
-    canonical_detail::pack_box(view, made);
+  const std::uint32_t rank = view.shape.rank;
+  // As element_count, end_element and is_contiguous say it. dense: so are strides of one element.
+  std::uint64_t count = 1, last = view.offset;
+  bool contiguous = true, dense = true;
+  TM_UNROLL_NEVER
+  for (std::uint32_t i = rank; i-- > 0;) {
+    const std::uint64_t extent = view.shape.extent[i], stride = view.stride[i];
+    dense = dense && stride == count;
+    contiguous = contiguous && (extent <= 1 || stride == count);
+    last += (extent - 1) * stride;
+    count *= extent;
   }
+  const std::uint64_t begin = view.offset * size;
+  CanonicalView made{.buffer = view.buffer,
+                     .begin = begin,
+                     .end = count == 0 ? begin : (last + 1) * size,
+                     .rows = 0,
+                     .low = begin,
+                     .high = begin,
+                     .form = {0},
+                     .contiguous = static_cast<std::uint8_t>(contiguous ? 1 : 0),
+                     .reserved = {}};
+  if (count == 0) return made;
+  made.high = made.end - 1;
+  if (rank < 2) return made;
+  if (dense ? canonical_detail::pack_dense_box(view, made) : canonical_detail::pack_box(view, made))
+    made.form.value |= rank | (bits_of(size) - 1) << 3;
   return made;
 }
 

@@ -22,6 +22,7 @@ namespace overlap_detail {
 TM_DEVICE constexpr ViewOverlap compare_boxes(BoxRange box, const CanonicalView& view) {
   BoxRange other{view.low, view.high};
   bool covered = true;
+  TM_UNROLL_NEVER
   for (std::uint32_t dim = view.form.rank() - 1;; --dim) {
     const std::uint32_t width = dim > 0 ? view.form.width(dim) : 64;
     const std::uint64_t mask = low_bits(width);
@@ -35,12 +36,13 @@ TM_DEVICE constexpr ViewOverlap compare_boxes(BoxRange box, const CanonicalView&
 }
 
 // The smallest box that has all bytes of a view, in coordinates of another form.
-TM_DEVICE constexpr BoxRange box_around(const CanonicalView& view, ViewForm form,
-                                        std::uint64_t rows) {
+TM_DEVICE TM_NOINLINE_ON_GPU constexpr BoxRange box_around(const CanonicalView& view, ViewForm form,
+                                                           std::uint64_t rows) {
   if (!form.is_box()) return {view.begin, view.end - 1};
   std::uint64_t first = view.begin >> form.size_log2(), last = (view.end - 1) >> form.size_log2();
   BoxRange box{0, 0};
   std::uint32_t shift = 0;
+  TM_UNROLL_NEVER
   for (std::uint32_t dim = form.rank() - 1; dim > 0; --dim) {
     const std::uint32_t width = form.width(dim);
     const std::uint64_t last_of_row = rows & low_bits(width);
@@ -63,10 +65,14 @@ TM_DEVICE constexpr BoxRange box_around(const CanonicalView& view, ViewForm form
 
 }  // namespace overlap_detail
 
-// A view that is not empty, as a box in the form of another.
+// A view that is not empty, as a box in another form.
+TM_DEVICE constexpr BoxRange box_in_form(const CanonicalView& view, ViewForm form,
+                                         std::uint64_t rows) {
+  if (view.form.value == form.value && view.rows == rows) return {view.low, view.high};
+  return overlap_detail::box_around(view, form, rows);
+}
 TM_DEVICE constexpr BoxRange box_in_form_of(const CanonicalView& view, const CanonicalView& other) {
-  if (view.same_form(other)) return {view.low, view.high};
-  return overlap_detail::box_around(view, other.form, other.rows);
+  return box_in_form(view, other.form, other.rows);
 }
 
 // `box`: the first in the form of the second, which is the same for all views of that form.
@@ -74,6 +80,9 @@ TM_DEVICE constexpr ViewOverlap overlap_of(const CanonicalView& first, const Can
                                            BoxRange box) {
   if (first.buffer != second.buffer || second.empty()) return ViewOverlap::kNone;
   if (first.end <= second.begin || second.end <= first.begin) return ViewOverlap::kNone;
+  if (first.low == second.low && first.high == second.high && first.same_form(second) &&
+      (second.form.is_box() || second.contiguous != 0))
+    return ViewOverlap::kCovered;
   if (second.form.is_box()) {
     const ViewOverlap found = overlap_detail::compare_boxes(box, second);
     if (found == ViewOverlap::kNone || first.same_form(second)) return found;

@@ -18,6 +18,7 @@ struct TensorShape {
 
   TM_DEVICE constexpr std::uint64_t element_count() const {
     std::uint64_t count = 1;
+    TM_UNROLL_NEVER
     for (std::uint32_t i = 0; i < rank; ++i) count *= extent[i];
     return count;
   }
@@ -42,6 +43,7 @@ struct TensorView {
   }
   TM_DEVICE constexpr void lay_out_rows() {
     std::uint64_t dense = 1;
+    TM_UNROLL_NEVER
     for (std::uint32_t i = shape.rank; i-- > 0;) {
       stride[i] = dense;
       dense *= shape.extent[i] > 0 ? shape.extent[i] : 1;
@@ -83,6 +85,7 @@ struct TensorView {
 
   TM_DEVICE constexpr bool is_contiguous() const {
     std::uint64_t dense = 1;
+    TM_UNROLL_NEVER
     for (std::uint32_t i = shape.rank; i-- > 0;) {
       if (shape.extent[i] > 1 && stride[i] != dense) return false;
       dense *= shape.extent[i];
@@ -94,6 +97,7 @@ struct TensorView {
   TM_DEVICE constexpr std::uint64_t end_element() const {
     if (element_count() == 0) return offset;
     std::uint64_t last = offset;
+    TM_UNROLL_NEVER
     for (std::uint32_t i = 0; i < shape.rank; ++i) last += (shape.extent[i] - 1) * stride[i];
     return last + 1;
   }

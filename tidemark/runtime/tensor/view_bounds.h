@@ -14,9 +14,11 @@ TM_DEVICE inline bool lies_within(const TensorView& view, std::uint64_t memory_b
   if (view.shape.rank > kRankMax || static_cast<std::uint32_t>(view.dtype) >= kDTypeCount)
     return false;
   std::uint64_t last = view.offset, count = 1;
+  TM_UNROLL_NEVER
   for (std::uint32_t i = 0; i < view.shape.rank; ++i)
     if (view.shape.extent[i] == 0) return true;  // nothing is read
   if (last > memory_bytes) return false;
+  TM_UNROLL_NEVER
   for (std::uint32_t i = 0; i < view.shape.rank; ++i) {
     const std::uint64_t steps = view.shape.extent[i] - 1;
     if (steps > 0 && view.stride[i] > (memory_bytes - last) / steps) return false;

@@ -15,6 +15,7 @@ namespace tidemark {
 TM_DEVICE constexpr std::uint64_t cell_bits(const CanonicalView& view) {
   std::uint64_t low = view.low, high = view.high, within = 0;
   std::uint32_t shift = 0;
+  TM_UNROLL_NEVER
   for (std::uint32_t dim = view.form.rank() - 1; dim > 0; --dim) {
     const std::uint32_t width = view.form.width(dim);
     const std::uint64_t mask = low_bits(width);
@@ -30,6 +31,7 @@ TM_DEVICE constexpr std::uint64_t cell_bits(const CanonicalView& view) {
 TM_DEVICE constexpr std::uint8_t crossed_dims(const CanonicalView& view, std::uint64_t cell_bits) {
   std::uint64_t differs = (view.low ^ view.high) & cell_bits;
   std::uint32_t crossed = 0;
+  TM_UNROLL_NEVER
   for (std::uint32_t dim = view.form.rank() - 1; dim > 0; --dim) {
     const std::uint32_t width = view.form.width(dim);
     if ((differs & low_bits(width)) != 0) crossed |= 1u << dim;
@@ -47,6 +49,7 @@ class CellRange {
     rank_ = form.rank();
     std::uint64_t cells = 1;
     std::uint32_t shift = 0;
+    TM_UNROLL_NEVER
     for (std::uint32_t dim = rank_ - 1;; --dim) {
       const std::uint32_t width = dim > 0 ? form.width(dim) : 64 - shift;
       const std::uint64_t mask = low_bits(width);
@@ -69,11 +72,13 @@ class CellRange {
 
   TM_DEVICE constexpr std::uint64_t cell() const {
     std::uint64_t cell = 0;
+    TM_UNROLL_NEVER
     for (std::uint32_t dim = 0; dim < rank_; ++dim) cell |= at_[dim];
     return cell;
   }
   // False: that was the last one.
   TM_DEVICE constexpr bool next() {
+    TM_UNROLL_NEVER
     for (std::uint32_t dim = rank_; dim-- > 0;) {
       if (at_[dim] != last_[dim]) {
         at_[dim] += step_[dim];
