@@ -284,7 +284,7 @@ class OwnCores {
   std::uint64_t types_[2] = {};  // the same, by the type of core
   bool touched_ = true;  // something was given or finished since the other schedulers were told
   // Of the first cores, beside the scheduler: in the mailboxes they are for others to see.
-  static constexpr std::uint32_t kKept = 64;
+  static constexpr std::uint32_t kKept = Lanes::kCount > 1 ? Lanes::kCount : 64;
   struct Tokens {
     std::uint64_t given, handled;
   };
