@@ -14,7 +14,7 @@ namespace tidemark {
 
 #if TM_ON_GPU
 
-inline constexpr std::uint32_t kUnitPlaceBytes = 20 * 1024;  // of all units of a block
+inline constexpr std::uint32_t kUnitPlaceBytes = 24 * 1024;  // of all units of a block
 
 __device__ inline unsigned char* unit_place() {
   __shared__ alignas(128) unsigned char place[kUnitPlaceBytes];

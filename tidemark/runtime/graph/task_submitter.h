@@ -220,8 +220,8 @@ class TaskSubmitter {
     known.kernels[0] = task.aic;
     known.kernels[1] = task.aiv0;
     known.kernels[2] = task.aiv1;
-    memory_.ready(memory_.config().queue_of(task.shape))
-        .template push<Env>(ready_task(ref, known), [&] { return failed(); });
+    const TaskShape queue = memory_.config().queue_of(task.shape);
+    memory_.ready(queue).template push<Env>(ready_task(ref, known), [&] { return failed(); });
     const std::uint32_t teller = id.local() % memory_.config().scheduler_count;
     memory_.scheduler_bell(teller).template ring<Env>();
   }
