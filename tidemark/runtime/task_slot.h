@@ -42,6 +42,14 @@ inline constexpr std::uint32_t kListClosed =
 struct alignas(64) TaskSlot {
   // Writer: orchestrator, before the task is released. Constant until it is reclaimed.
   TaskId id;
+  // Orchestrator only: what it looks at of a producer, with the id in 32 bytes.
+  std::uint64_t noted_by;     // the submit that has this task among its producers, see Noted
+  std::uint32_t fanin_place;  // in the list of that submit
+  std::uint32_t told_arg;     // the last argument for which the edge was reported
+  std::uint32_t linked;    // what it last made of `waiters`, which only a completion changes, too
+  std::uint32_t retained;  // consumers of its memory
+
+  // As the id.
   std::uint32_t block_count;
   TaskShape shape;
   std::uint8_t sync_start;
@@ -56,21 +64,16 @@ struct alignas(64) TaskSlot {
   std::uint64_t dump_marks;   // bit per argument, tensors first: dump() was said of it
   std::uint16_t info_count;
   std::uint8_t raw_words;  // its arguments are words; what they mean only the program knows
-
-  // Orchestrator only.
-  std::uint64_t heap_mark, args_mark, dep_mark, fanin_mark;  // heads after this task
-  std::uint64_t seen_by;      // the submit that has this task among its producers
-  std::uint64_t waited_by;    // the submit that waits for it
-  std::uint32_t fanin_place;  // in the list of that submit
-  std::uint32_t told_arg;     // the last argument for which the edge was reported
-  std::uint32_t scope_serial;
-  std::uint32_t scope_depth;
-  std::uint32_t retained;       // consumers of its memory
-  std::uint32_t map_first;      // its entries in the tensor map
-  std::uint32_t entries_on_it;  // 1: the tensor map has, or had, entries on its buffers
   std::uint32_t submit_line;
   std::uint32_t submit_file;  // place in the status's list
-  std::uint32_t linked;  // what it last made of `waiters`, which only a completion changes, too
+
+  // Orchestrator only.
+  std::uint32_t scope_serial;
+  std::uint32_t scope_depth;
+  std::uint32_t map_first;      // its entries in the tensor map
+  std::uint32_t entries_on_it;  // 1: the tensor map has, or had, entries on its buffers
+  std::uint32_t reserved;
+  std::uint64_t heap_mark, args_mark, dep_mark, fanin_mark;  // heads after this task
 
   // Writers: orchestrator and schedulers.
   alignas(64)
@@ -93,16 +96,25 @@ struct alignas(64) TaskSlot {
   std::uint32_t fanin[kFaninInline];  // orchestrator, as above
 };
 static_assert(sizeof(TaskSlot) % 64 == 0);
-static_assert(offsetof(TaskSlot, block_count) == 8 && offsetof(TaskSlot, shape) == 12 &&
-              offsetof(TaskSlot, sync_start) == 13 && offsetof(TaskSlot, kernels) == 14 &&
-              offsetof(TaskSlot, tensor_count) == 20 && offsetof(TaskSlot, scalar_count) == 22 &&
-              offsetof(TaskSlot, args_offset) == 24 && offsetof(TaskSlot, fanin_count) == 32 &&
-              offsetof(TaskSlot, fanin_spill) == 36 && offsetof(TaskSlot, info_offset) == 40 &&
-              offsetof(TaskSlot, dump_marks) == 48 && offsetof(TaskSlot, info_count) == 56 &&
-              offsetof(TaskSlot, raw_words) == 58);
+static_assert(offsetof(TaskSlot, fanin_place) == 16 && offsetof(TaskSlot, linked) == 24 &&
+              offsetof(TaskSlot, block_count) == 32 && offsetof(TaskSlot, shape) == 36 &&
+              offsetof(TaskSlot, sync_start) == 37 && offsetof(TaskSlot, kernels) == 38 &&
+              offsetof(TaskSlot, tensor_count) == 44 && offsetof(TaskSlot, scalar_count) == 46 &&
+              offsetof(TaskSlot, args_offset) == 48 && offsetof(TaskSlot, info_offset) == 64 &&
+              offsetof(TaskSlot, info_count) == 80 && offsetof(TaskSlot, raw_words) == 82 &&
+              offsetof(TaskSlot, submit_line) == 84 && offsetof(TaskSlot, scope_serial) == 92 &&
+              offsetof(TaskSlot, scope_depth) == 96 && offsetof(TaskSlot, heap_mark) == 112);
 
-// What is fixed of a task once it is submitted.
-struct FixedOfTask {
+// What a submit has to do with a producer: nothing, it is in the list, or it is waited for, too.
+struct Noted {
+  std::uint64_t serial;
+
+  TM_DEVICE constexpr std::uint64_t listed() const { return 2 * serial; }
+  TM_DEVICE constexpr std::uint64_t waited() const { return 2 * serial + 1; }
+};
+
+// What a submit makes of a slot.
+struct NewTask {
   TaskId id;
   std::uint32_t block_count;
   TaskShape shape;
@@ -110,21 +122,26 @@ struct FixedOfTask {
   std::uint16_t kernels[kKernelsMax];
   std::uint16_t tensor_count, scalar_count;
   std::uint64_t args_offset, dump_marks;
+  std::uint32_t submit_line, submit_file;
+  std::uint32_t scope_serial, scope_depth;
 };
-// Into a slot, without infos and producers. A GPU writes 16 bytes at a time.
-TM_DEVICE TM_INLINE void set_fixed(TaskSlot& slot, const FixedOfTask& made) {
+// But for what all units change, and the marks. A GPU writes 16 bytes at a time.
+TM_DEVICE TM_INLINE void set_new(TaskSlot& slot, const NewTask& made) {
   const auto word = [](auto value, std::uint32_t shift) {
     return static_cast<std::uint64_t>(value) << shift;
   };
-  set_quantum(&slot.id, made.id.value,
+  set_quantum(&slot.id, made.id.value, 0);
+  set_quantum(&slot.fanin_place, 0, word(kNoEntry, 0));
+  set_quantum(&slot.block_count,
               word(made.block_count, 0) | word(made.shape, 32) | word(made.sync_start, 40) |
-                  word(made.kernels[0], 48));
-  set_quantum(&slot.kernels[1],
+                  word(made.kernels[0], 48),
               word(made.kernels[1], 0) | word(made.kernels[2], 16) | word(made.tensor_count, 32) |
-                  word(made.scalar_count, 48),
-              made.args_offset);
-  set_quantum(&slot.fanin_count, 0, 0);  // and the offset of no infos
-  set_quantum(&slot.dump_marks, made.dump_marks, word(made.raw_words, 16));
+                  word(made.scalar_count, 48));
+  set_quantum(&slot.args_offset, made.args_offset, 0);
+  set_quantum(&slot.info_offset, 0, made.dump_marks);
+  set_quantum(&slot.info_count, word(made.raw_words, 16) | word(made.submit_line, 32),
+              word(made.submit_file, 0) | word(made.scope_serial, 32));
+  set_quantum(&slot.scope_depth, word(made.scope_depth, 0), 0);
 }
 
 // One argument as it is stored for the kernel.

@@ -83,7 +83,7 @@ class LateEdges {
       const DepEntry& entry = entry_of(link);
       link = entry.next;
       if ((entry.consumer & kLateBit) == 0)
-        memory_.slot({entry.consumer}).seen_by = serial;
+        memory_.slot({entry.consumer}).noted_by = Noted{serial}.listed();
       else
         late = true;
     }
@@ -103,11 +103,11 @@ class LateEdges {
     if ((entry.consumer & kLateBit) == 0) return true;
     entry.consumer &= ~kLateBit;
     TaskSlot& consumer = memory_.slot({entry.consumer});
-    if (consumer.seen_by == serial) {
+    if (consumer.noted_by == Noted{serial}.listed()) {
       consumer.pending.store_relaxed(consumer.pending.load_relaxed() - 1);
       return false;
     }
-    consumer.seen_by = serial;
+    consumer.noted_by = Noted{serial}.listed();
     watch_.edge({.producer = producer.id, .consumer = consumer.id});
     return true;
   }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "tidemark/runtime/graph/far_words.h"
 #include "tidemark/runtime/graph/graph_watch.h"
 #include "tidemark/runtime/graph/late_edges.h"
 #include "tidemark/runtime/graph/ring_set.h"
@@ -27,8 +28,33 @@ class ProducerSet {
         task_(task),
         consumer_(consumer),
         slot_(rings.memory().slot(consumer)),
-        serial_(serial),
+        noted_{serial},
         tracks_readers_(rings.memory().config().track_war != 0) {}
+
+  // Where one far word takes as long as many: what the others look at is asked for together.
+  TM_DEVICE void fetch(GivenArgs args) {
+    if constexpr (kLoadsTogether < Env >> 1) {
+      FarWords far(&slot_);
+      std::uint64_t last = kNoOwner;
+      TM_UNROLL_NEVER
+      for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
+        const GivenArgs::Tensor& tensor = args.tensor(i);
+        if (tensor.access == Access::kOutput) continue;
+        if (tensor.ref.owner != last && tensor.ref.owner != kNoOwner) {
+          last = tensor.ref.owner;
+          far.add(&memory().slot(slot_of({last})), 0);
+        }
+        const MapEntry* const entry = rings().map().lone_entry(tensor.ref.view.buffer);
+        if (entry != nullptr)
+          for (const std::uint32_t at : {0u, 28u, 60u, 92u, 108u}) far.add(entry, at);
+      }
+      args.each_after([&](const TaskHandle& other) {
+        far.add(&memory().slot(slot_of(other.id)), 0);
+        return true;
+      });
+      far.fetch();
+    }
+  }
 
   // All of these return false when the run is ending.
   TM_DEVICE bool add_creator(const TensorRef& ref, std::uint32_t arg) {
@@ -39,15 +65,17 @@ class ProducerSet {
   TM_DEVICE bool retain_creator(const TensorRef& ref) {
     if (ref.owner == kNoOwner) return true;
     TaskSlot& slot = memory().slot(slot_of({ref.owner}));
-    return remember(slot, slot_of({ref.owner}), true, slot.seen_by == serial_);
+    const bool listed = slot.noted_by == noted_.listed();
+    if (!listed) slot.noted_by = noted_.listed();
+    return remember(slot, slot_of({ref.owner}), true, listed);
   }
   // Also a task whose scope is closed: if its slot is somebody else's by now, it is complete.
   TM_DEVICE TM_NOINLINE_ON_GPU bool add_explicit(const TaskHandle& task) {
     const TaskSlot& slot = memory().slot(slot_of(task.id));
-    const std::uint64_t waited_by = slot.waited_by;
+    const std::uint64_t noted_by = slot.noted_by;
     const bool its_own = slot.id == task.id;
     // Wired automatically already, or named twice.
-    if ((its_own && waited_by == serial_) || was_told(task.id)) return true;
+    if ((its_own && noted_by == noted_.waited()) || was_told(task.id)) return true;
     const EdgeVia via{kNoArg, kNoArg, EdgeSource::kExplicit, ViewOverlap::kNone};
     if (its_own) return add(task.id, false, via);
     note_told(task.id);
@@ -138,14 +166,14 @@ class ProducerSet {
     const SlotRef producer = slot_of(id);
     TaskSlot& slot = memory().slot(producer);
     // All of its words are asked for before any is looked at.
-    const std::uint64_t seen_by = slot.seen_by, waited_by = slot.waited_by;
+    const std::uint64_t noted_by = slot.noted_by;
     const std::uint32_t told_arg = slot.told_arg;
-    const bool waited = waited_by == serial_;
+    const bool waited = noted_by == noted_.waited();
     const bool told = waited && told_arg == via.arg;
     slot.told_arg = via.arg;
-    slot.waited_by = serial_;
-    const bool noted =
-        remember(slot, producer, retains, seen_by == serial_) && (waited || wire(slot));
+    slot.noted_by = noted_.waited();
+    const bool noted = remember(slot, producer, retains, waited || noted_by == noted_.listed()) &&
+                       (waited || wire(slot));
     if (!told) tell(id, via, slot.linked == kListClosed);
     return noted;
   }
@@ -153,7 +181,6 @@ class ProducerSet {
   // Notes the producer in the fanin list, once.
   TM_DEVICE bool remember(TaskSlot& slot, SlotRef producer, bool retains, bool seen) {
     if (!seen) {
-      slot.seen_by = serial_;
       slot.fanin_place = fanin_count_;
       if (fanin_count_ >= kFaninInline && !take_spill()) return false;
       memory().fanin(own_slot(), fanin_count_++) =
@@ -319,7 +346,7 @@ class ProducerSet {
   TaskId task_;
   SlotRef consumer_;
   TaskSlot& slot_;
-  std::uint64_t serial_;
+  Noted noted_;
   // The orchestrator's own words of the slot: they are written there, never read back.
   std::uint32_t fanin_count_ = 0;
   std::uint32_t map_first_ = TensorMap::kNone;

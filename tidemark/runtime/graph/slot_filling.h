@@ -67,7 +67,6 @@ TM_DEVICE inline void store_args(const RuntimeMemory& memory, std::uint64_t args
   for (std::uint32_t i = 0; i < scalar_count; ++i) scalars[i] = args.scalar_at(i);
 }
 
-// In the order of its fields: a GPU writes 16 bytes at a time.
 TM_DEVICE inline void fill_slot(const RuntimeMemory& memory, TaskSlot& slot, GivenArgs args,
                                 const TaskPlan& plan, const TaskPlace& place) {
   const RingLayout& ring = memory.layout().rings[place.ring];
@@ -77,28 +76,20 @@ TM_DEVICE inline void fill_slot(const RuntimeMemory& memory, TaskSlot& slot, Giv
       (plan.aic != kNoKernel) + (plan.aiv0 != kNoKernel) + (plan.aiv1 != kNoKernel));
   const std::uint32_t parts = blocks * kernel_count;
   const std::uint64_t args_offset = ring.args_offset + place.args_offset;
-  set_fixed(slot, {.id = id,
-                   .block_count = blocks,
-                   .shape = plan.shape,
-                   .sync_start = args.sync_start(),
-                   .raw_words = plan.raw_words,
-                   .kernels = {plan.aic, plan.aiv0, plan.aiv1},
-                   .tensor_count = static_cast<std::uint16_t>(args.tensor_count()),
-                   .scalar_count = static_cast<std::uint16_t>(args.scalar_count()),
-                   .args_offset = args_offset,
-                   .dump_marks = args.dump_marks()});
-  slot.seen_by = 0;
-  slot.waited_by = 0;
-  slot.fanin_place = 0;
-  slot.told_arg = 0;
-  slot.scope_serial = place.scope.serial;
-  slot.scope_depth = place.scope.depth;
-  slot.retained = 0;
-  slot.map_first = TensorMap::kNone;
-  slot.entries_on_it = 0;
-  slot.submit_line = plan.site.line;
-  slot.submit_file = place.file;
-  slot.linked = kNoEntry;
+  set_new(slot, {.id = id,
+                 .block_count = blocks,
+                 .shape = plan.shape,
+                 .sync_start = args.sync_start(),
+                 .raw_words = plan.raw_words,
+                 .kernels = {plan.aic, plan.aiv0, plan.aiv1},
+                 .tensor_count = static_cast<std::uint16_t>(args.tensor_count()),
+                 .scalar_count = static_cast<std::uint16_t>(args.scalar_count()),
+                 .args_offset = args_offset,
+                 .dump_marks = args.dump_marks(),
+                 .submit_line = plan.site.line,
+                 .submit_file = place.file,
+                 .scope_serial = place.scope.serial,
+                 .scope_depth = place.scope.depth});
   // pending: the submit itself
   store_four_relaxed(slot.pending, 1u, slot.waiters, kNoEntry, slot.parts_left, parts, slot.placed,
                      0u);

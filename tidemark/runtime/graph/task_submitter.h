@@ -195,8 +195,6 @@ class TaskSubmitter {
     slot.args_mark = ring.args.head();
     slot.dep_mark = ring.deps.head();
     slot.fanin_mark = ring.fanin.head();
-    rings_.tell(ring_index);
-    status_->map_entries.store_relaxed(rings_.map().live_count());
     if (space.outputs) tell_outputs(args, result);
     watch.submitted(slot);
     watch.described(memory_, slot, task);
@@ -205,6 +203,9 @@ class TaskSubmitter {
     } else if (memory_.config().reclaims() && is_ready(slot, waits)) {
       push_ready(ref, slot, result.task.id, args, task);
     }
+    // Behind the fence of a task that is ready: a GPU would wait for the host's memory there.
+    rings_.tell(ring_index);
+    status_->map_entries.store_relaxed(rings_.map().live_count());
     watch.submit_ends(result.task.id, rings_);
     return result;
   }
@@ -298,6 +299,7 @@ class TaskSubmitter {
                          TaskId task, bool& waits) {
     ProducerSet<Env, Watch> producers(rings_, plan, task, ref, ++serial_);
     const bool automatic = memory_.config().automatic_edges();
+    if (automatic) producers.fetch(args);
     const std::uint32_t tensors = args.tensor_count();
     TM_UNROLL_NEVER
     for (std::uint32_t i = 0; i < tensors; ++i) {

@@ -18,6 +18,7 @@
 #include "tidemark/runtime/graph/map_entry.h"
 #include "tidemark/runtime/tensor/overlap.h"
 #include "tidemark/runtime/tensor/view_cells.h"
+#include "tidemark/runtime/unit_place.h"
 
 namespace tidemark {
 
@@ -47,13 +48,21 @@ class TensorMap {
   TM_DEVICE std::uint32_t find(const CanonicalView& view, const MapSearch& search) {
     FoundEntries found(entries_);
     if (view.empty() || !may_have(view.buffer)) return kNone;
-    for (std::uint32_t link = bucket_of(view.buffer).groups; link != kNone;) {
+    const std::uint32_t lone = lone_near_[near(view.buffer)];
+    for (std::uint32_t link = lone != kNone ? lone : bucket_of(view.buffer).groups;
+         link != kNone;) {
       const MapGroup group = group_at(link);
       const MapGroupKey key = key_of(link);
       if (key.buffer == view.buffer) find_in(link, group, key, view, search, found);
-      link = group.next;
+      link = lone != kNone ? kNone : group.next;
     }
     return found.sorted();
+  }
+  // The entry, if the buffer has one and that is known without a look at the map itself.
+  TM_DEVICE const MapEntry* lone_entry(std::uint64_t buffer) {
+    const std::uint32_t link = lone_near_[near(buffer)];
+    if (link == kNone || key_of(link).buffer != buffer || group_at(link).count != 1) return nullptr;
+    return &entry(group_at(link).first);
   }
   // False: there is no entry of the buffer. Known without a look at the map itself.
   TM_DEVICE bool may_have(std::uint64_t buffer) const { return groups_near_[near(buffer)] != 0; }
@@ -168,8 +177,24 @@ class TensorMap {
     const auto kilobytes = static_cast<std::uint32_t>(buffer >> 10);
     return (kilobytes ^ kilobytes >> 8 ^ kilobytes >> 16) % kNearMax;
   }
-  TM_DEVICE MapGroup& group_at(std::uint32_t link) { return groups_[link - 1]; }
-  TM_DEVICE MapGroupKey& key_of(std::uint32_t link) { return keys_[link - 1]; }
+  TM_DEVICE MapGroup& group_at(std::uint32_t link) {
+#if TM_ON_GPU
+    if (link <= kGroupsBeside) return of_block<GroupsBeside>().groups[link - 1];
+#endif
+    return groups_[link - 1];
+  }
+  TM_DEVICE MapGroupKey& key_of(std::uint32_t link) {
+#if TM_ON_GPU
+    if (link <= kGroupsBeside) return of_block<GroupsBeside>().keys[link - 1];
+#endif
+    return keys_[link - 1];
+  }
+  // On a GPU the first groups are beside the orchestrator, and these are mostly all there are.
+  static constexpr std::uint32_t kGroupsBeside = 128;
+  struct GroupsBeside {
+    MapGroup groups[kGroupsBeside];
+    MapGroupKey keys[kGroupsBeside];
+  };
   TM_DEVICE MapBucket& bucket_at(std::uint64_t hash) { return buckets_[hash & mask_]; }
   TM_DEVICE MapBucket& bucket_of(std::uint64_t buffer) { return bucket_at(mix(buffer)); }
   TM_DEVICE std::uint32_t& cell_at(std::uint32_t group, std::uint64_t cell) {
@@ -267,7 +292,8 @@ class TensorMap {
         .cell_bits = bits, .first = kNone, .count = 0, .next = chain, .crossed = 0, .reserved = {}};
     key_of(link) = {.buffer = view.buffer, .rows = view.rows, .form = view.form, .reserved = 0};
     chain = link;
-    ++groups_near_[near(view.buffer)];
+    const std::uint32_t place = near(view.buffer);
+    lone_near_[place] = groups_near_[place]++ == 0 ? link : kNone;
     return link;
   }
   TM_DEVICE void free_group(std::uint32_t link, std::uint64_t buffer) {
@@ -276,7 +302,9 @@ class TensorMap {
     *at = group_at(link).next;
     group_at(link).next = free_group_;
     free_group_ = link;
-    --groups_near_[near(buffer)];
+    const std::uint32_t place = near(buffer);
+    --groups_near_[place];
+    lone_near_[place] = kNone;  // which of them is left is not known
   }
 
   TM_DEVICE void unlink_of_task(const MapEntry& gone) {
@@ -324,7 +352,9 @@ class TensorMap {
   std::uint64_t serial_ = 0;
   std::uint64_t evicted_ = 0;
   std::uint64_t compared_ = 0;
-  std::uint32_t groups_near_[kNearMax] = {};  // by a few bits of their buffers
+  // By a few bits of their buffers: how many groups there are, and the group if that is one.
+  std::uint32_t groups_near_[kNearMax] = {};
+  std::uint32_t lone_near_[kNearMax] = {};
 };
 
 }  // namespace tidemark
