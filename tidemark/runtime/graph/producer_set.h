@@ -32,7 +32,7 @@ class ProducerSet {
         tracks_readers_(rings.memory().config().track_war != 0) {}
 
   // Where one far word takes as long as many: what the others look at is asked for together.
-  TM_DEVICE void fetch(GivenArgs args) {
+  TM_DEVICE TM_NOINLINE_ON_GPU void fetch(GivenArgs args) {
     if constexpr (kLoadsTogether < Env >> 1) {
       FarWords far(&slot_);
       std::uint64_t last = kNoOwner;

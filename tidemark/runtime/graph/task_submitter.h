@@ -299,7 +299,8 @@ class TaskSubmitter {
                          TaskId task, bool& waits) {
     ProducerSet<Env, Watch> producers(rings_, plan, task, ref, ++serial_);
     const bool automatic = memory_.config().automatic_edges();
-    if (automatic) producers.fetch(args);
+    if (automatic && args.tensor_count() + args.after_count() > kFewProducers)
+      producers.fetch(args);
     const std::uint32_t tensors = args.tensor_count();
     TM_UNROLL_NEVER
     for (std::uint32_t i = 0; i < tensors; ++i) {
@@ -341,6 +342,9 @@ class TaskSubmitter {
     for (std::uint32_t i = 0; i < args.tensor_count(); ++i)
       if (args.tensor(i).access == Access::kOutput) result.add_output(args.tensor(i).ref);
   }
+
+  // With more arguments it pays to ask for the words of all producers together.
+  static constexpr std::uint32_t kFewProducers = 6;
 
   RuntimeMemory memory_;
   RuntimeStatus* status_;

@@ -190,7 +190,7 @@ class TensorMap {
     return keys_[link - 1];
   }
   // On a GPU the first groups are beside the orchestrator, and these are mostly all there are.
-  static constexpr std::uint32_t kGroupsBeside = 128;
+  static constexpr std::uint32_t kGroupsBeside = 64;
   struct GroupsBeside {
     MapGroup groups[kGroupsBeside];
     MapGroupKey keys[kGroupsBeside];

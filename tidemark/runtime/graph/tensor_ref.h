@@ -66,7 +66,7 @@ struct TensorRef {
     const ViewSlip problem = slip_of_transpose(view, one, other);
     return problem == ViewSlip::kNone ? seen_as(view.transpose(one, other)) : slipped(problem);
   }
-  TM_DEVICE TensorRef reshape(const TensorShape& shape) const {
+  TM_DEVICE TM_NOINLINE_ON_GPU TensorRef reshape(const TensorShape& shape) const {
     if (!sound()) return *this;
     const ViewSlip problem = slip_of_reshape(view, shape);
     return problem == ViewSlip::kNone ? seen_as(view.reshape(shape)) : slipped(problem);
