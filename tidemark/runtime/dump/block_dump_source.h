@@ -12,6 +12,7 @@
 #include "tidemark/runtime/tensor/tensor_gather.h"
 #include "tidemark/runtime/tensor/tensor_stats.h"
 #include "tidemark/schema/dump_frame.h"
+#include "tidemark/schema/element_type.h"
 #include "tidemark/transport/shared_word.h"
 
 namespace tidemark {
@@ -38,11 +39,10 @@ class BlockDumpSource {
     at_ = end;
     const std::uint64_t first = begin > kShared ? begin : kShared;
     const std::uint64_t last = end < shared_end_ ? end : shared_end_;
-    for (std::uint64_t at = first + block_.thread() * kQuantumBytes; at < last;
-         at += block_.threads() * kQuantumBytes) {
-      const std::uint64_t low = take_word(at);
-      quanta[(at - begin) / kQuantumBytes].store(low, take_word(at + 8));
-    }
+    if (first < last)
+      with_element_type(header_.dtype, [&](auto type) {
+        store_shared<decltype(type)>(quanta, begin, first, last);
+      });
     if (block_.thread() == 0) take_edges(begin, end);
     if (end > payload_end_ && !joined_) join();
     if (block_.thread() != 0) return;
@@ -65,27 +65,51 @@ class BlockDumpSource {
   static constexpr std::uint64_t kShared = round_up(kPayload, kQuantumBytes);
   static_assert(kPayload % 8 == 0, "words of the payload are words of the frame");
 
-  // The word at a place of the frame that is payload, and into the statistics.
-  TM_DEVICE TM_INLINE std::uint64_t take_word(std::uint64_t at) {
-    const std::uint64_t word = gather_.word_at(at - kPayload);
-    count(&word, at - kPayload, sizeof(word));
-    return word;
+  // Quanta of the frame from first to last, which are nothing but payload; with statistics in
+  // registers.
+  template <class T>
+  TM_DEVICE TM_INLINE void store_shared(SharedQuantum* quanta, std::uint64_t begin,
+                                        std::uint64_t first, std::uint64_t last) {
+    Stats mine = stats_;
+    const unsigned char* together = gather_.together();
+    for (std::uint64_t at = first + block_.thread() * kQuantumBytes; at < last;
+         at += block_.threads() * kQuantumBytes) {
+      const std::uint64_t position = at - kPayload;
+      const std::uint64_t low = word_at(together, position);
+      const std::uint64_t high = word_at(together, position + 8);
+      quanta[(at - begin) / kQuantumBytes].store(low, high);
+      mine.template add_word<T>(low, position / 8);
+      mine.template add_word<T>(high, position / 8 + 1);
+    }
+    stats_ = mine;
   }
-  TM_DEVICE TM_INLINE void count(const void* bytes, std::uint64_t position, std::uint64_t size) {
-    stats_.go_to(position / 8);
-    stats_.add(static_cast<const unsigned char*>(bytes), size);
+  // Of whole words that nobody keeps.
+  template <class T>
+  TM_DEVICE TM_INLINE void count_words(std::uint64_t first, std::uint64_t last) {
+    Stats mine = stats_;
+    const unsigned char* together = gather_.together();
+    for (std::uint64_t at = first + block_.thread() * 8; at < last; at += block_.threads() * 8)
+      mine.template add_word<T>(word_at(together, at), at / 8);
+    stats_ = mine;
+  }
+  TM_DEVICE TM_INLINE std::uint64_t word_at(const unsigned char* together, std::uint64_t position) {
+    if (together == nullptr) return gather_.word_at(position);
+    std::uint64_t word = 0;
+    ::memcpy(&word, __builtin_assume_aligned(together + position, 8), sizeof(word));
+    return word;
   }
   // The payload beside header and trailer, of thread 0.
   TM_DEVICE void take_edges(std::uint64_t begin, std::uint64_t end) {
     if (begin < kShared && kPayload < end && kPayload < payload_end_)
-      take_edge(front_, kPayload, payload_end_ < kShared ? payload_end_ : kShared);
+      take_edge(front_, 0, (payload_end_ < kShared ? payload_end_ : kShared) - kPayload);
     if (begin <= shared_end_ && shared_end_ < end && shared_end_ < payload_end_)
-      take_edge(back_, shared_end_, payload_end_);
+      take_edge(back_, shared_end_ - kPayload, payload_end_ - kPayload);
   }
   TM_DEVICE void take_edge(unsigned char* to, std::uint64_t from, std::uint64_t end) {
-    gather_.seek(from - kPayload);
+    gather_.seek(from);
     gather_.read(to, end - from);
-    count(to, from - kPayload, end - from);
+    stats_.go_to(from / 8);
+    stats_.add(to, end - from);
   }
   TM_DEVICE std::uint64_t edge_word(std::uint64_t at) const {
     std::uint64_t word = 0;
@@ -115,13 +139,13 @@ class BlockDumpSource {
   };
   TM_DEVICE TM_NOINLINE void join() {
     const std::uint64_t kept = payload_end_ - kPayload;
-    if (kept < tensor_bytes_)  // whole words are kept then
-      for (std::uint64_t at = kept + block_.thread() * 8; at < tensor_bytes_;
-           at += block_.threads() * 8) {
-        alignas(8) unsigned char bytes[8];
-        gather_.seek(at);
-        count(bytes, at, gather_.read(bytes, sizeof(bytes)));
-      }
+    if (kept < tensor_bytes_) {  // whole words are kept then
+      const std::uint64_t whole = tensor_bytes_ / 8 * 8;
+      with_element_type(header_.dtype,
+                        [&](auto type) { count_words<decltype(type)>(kept, whole); });
+      unsigned char rest[8];
+      if (block_.thread() == 0 && whole < tensor_bytes_) take_edge(rest, whole, tensor_bytes_);
+    }
     trailer_ = block_.reduce(stats_, Join()).result();
     joined_ = true;
   }

@@ -67,6 +67,10 @@ class TensorGather {
       run /= extent_[dim];
     }
   }
+  // Where the elements are, if they lie together and words can be loaded as such; else null.
+  TM_DEVICE const unsigned char* together() const {
+    return rank_ == 0 && reinterpret_cast<std::uint64_t>(first_) % 8 == 0 ? first_ : nullptr;
+  }
   // The eight bytes from `position` on; the view has so many.
   TM_DEVICE std::uint64_t word_at(std::uint64_t position) {
     seek(position);

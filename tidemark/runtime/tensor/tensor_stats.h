@@ -35,6 +35,16 @@ class TensorStatsIn {
   // Where in the tensor the next piece is, in words of 8 bytes: who shares it skips what others
   // take.
   TM_DEVICE void go_to(std::uint64_t word) { next_word_ = word; }
+  // A whole word of elements of this type, at its place in the tensor.
+  template <class T>
+  TM_DEVICE TM_INLINE void add_word(std::uint64_t word, std::uint64_t place) {
+    words_ += mix(word + (place + 1) * kHashStep);
+    bytes_ += sizeof(word);
+    elements_ += sizeof(word) / sizeof(T);
+    TM_UNROLL
+    for (std::uint32_t i = 0; i < sizeof(word) / sizeof(T); ++i)
+      take(number<T>(reinterpret_cast<const unsigned char*>(&word) + i * sizeof(T)), 0);
+  }
   // Of what both have taken.
   TM_DEVICE TensorStatsIn joined_with(const TensorStatsIn& other) const {
     TensorStatsIn all = *this;
@@ -94,10 +104,9 @@ class TensorStatsIn {
   }
 #endif
   TM_DEVICE TM_INLINE void add_hash(const unsigned char* bytes, std::uint64_t count) {
-    constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15ull;
-    std::uint64_t sum = words_, place = (next_word_ + 1) * kStep;
+    std::uint64_t sum = words_, place = (next_word_ + 1) * kHashStep;
     std::uint64_t at = 0;
-    for (; at + 8 <= count; at += 8, place += kStep) {
+    for (; at + 8 <= count; at += 8, place += kHashStep) {
       std::uint64_t word = 0;
       ::memcpy(&word, bytes + at, 8);
       sum += mix(word + place);
@@ -144,6 +153,7 @@ class TensorStatsIn {
     zero_[lane] += value == 0 ? 1 : 0;
   }
 
+  static constexpr std::uint64_t kHashStep = 0x9E3779B97F4A7C15ull;
   static constexpr double kInfinity = __builtin_huge_val();
   DType dtype_;
   double sum_[kLanes] = {}, squares_[kLanes] = {};
