@@ -66,6 +66,8 @@ struct DumpBenchOptions {
   std::string platform = "sim";
   std::string directory = ".";
   std::uint64_t pool_bytes = 16u << 20;
+  std::uint32_t page_bytes = 64u << 10;
+  std::uint32_t drain_threads = 1;
   std::uint32_t rounds = 3;
   bool verify = true;
   bool json = false;

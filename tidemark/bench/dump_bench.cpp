@@ -109,11 +109,13 @@ Expected<void> measure_link(Device& device, DumpSample& sample) {
 Expected<DumpSample> take_sample(const DumpBenchOptions& options, const std::string& scratch) {
   DumpSample sample;
   const std::string directory = scratch + "/run";
-  TM_TRY(const auto ran,
-         sample_run({"wide_tensors", "--case", options.case_name, "-p", options.platform,
-                     "--dump-tensor", "--no-check", "--pool-bytes",
-                     std::to_string(options.pool_bytes), "--export-limit", "0", "--no-sync"},
-                    directory));
+  TM_TRY(
+      const auto ran,
+      sample_run({"wide_tensors", "--case", options.case_name, "-p", options.platform,
+                  "--dump-tensor", "--no-check", "--pool-bytes", std::to_string(options.pool_bytes),
+                  "--page-bytes", std::to_string(options.page_bytes), "--drain-threads",
+                  std::to_string(options.drain_threads), "--export-limit", "0", "--no-sync"},
+                 directory));
   sample.sync_ns = sync_time_ns(directory + "/" + kCaptureFile);
   sample.lost = ran.lost();
   sample.peak_bytes = ran.peak_bytes;

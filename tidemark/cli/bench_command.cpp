@@ -112,6 +112,9 @@ void bind_dump(Command& command, bench::DumpBenchOptions& options) {
   command.option("-p,--platform", &options.platform, "See 'tidemark list'", kShowsDefault);
   command.option("--dir", &options.directory, "The file system that is written to", kShowsDefault);
   command.option("--pool-bytes", &options.pool_bytes, "Bytes of the page pool", kShowsDefault);
+  command.option("--page-bytes", &options.page_bytes, "Bytes of one page", kShowsDefault);
+  command.option("--drain-threads", &options.drain_threads, "Threads that drain pages",
+                 kShowsDefault);
   command.option("--rounds", &options.rounds, "Rounds of which medians are taken", kRounds);
   command.flag("--verify,!--no-verify", &options.verify,
                "Compare every element in the capture (default)");
