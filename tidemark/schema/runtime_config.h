@@ -9,7 +9,6 @@
 #include "tidemark/schema/dump_selection.h"
 #include "tidemark/schema/stream_lanes.h"
 #include "tidemark/schema/task_limits.h"
-#include "tidemark/schema/task_shape.h"
 #include "tidemark/schema/unit_counts.h"
 
 namespace tidemark {
@@ -59,12 +58,13 @@ struct RuntimeConfig {
   TM_DEVICE constexpr std::uint32_t core_count(CoreType type) const {
     return uniform_cores != 0 ? core_count() : cluster_count * cores_in_cluster(type);
   }
-  // From which queue a core takes tasks of one kernel, and in which one they are.
+  // From which queue a core takes tasks of one kernel, and in which one they are (TaskShape).
   TM_DEVICE constexpr CoreType type_of(std::uint32_t core) const {
     return uniform_cores != 0 ? CoreType::kAiv : core_type(core);
   }
-  TM_DEVICE constexpr TaskShape queue_of(TaskShape shape) const {
-    return uniform_cores != 0 && shape == TaskShape::kAic ? TaskShape::kAiv : shape;
+  template <class Shape>
+  TM_DEVICE constexpr Shape queue_of(Shape shape) const {
+    return uniform_cores != 0 && shape == Shape::kAic ? Shape::kAiv : shape;
   }
   // Bit per core of a cluster that takes tasks of this type.
   TM_DEVICE constexpr std::uint32_t parts_of(CoreType type) const {
