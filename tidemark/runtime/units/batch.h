@@ -26,7 +26,7 @@ class Batch {
     if (shape == TaskShape::kMix || head.ready.together) return false;
     const std::uint64_t waiting = queue.count() + head.ready.blocks - 1;
     if (waiting < 2 || !memory_.ready(TaskShape::kMix).empty()) return false;
-    const CoreType type = shape == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
+    const CoreType type = type_of(shape);
     std::uint32_t most = ReadyQueue::kBatchMost;
     const std::uint32_t each = waiting > most && cores_.others_are_full(type)
                                    ? cores_.allowed_load(type, waiting - most)
@@ -66,31 +66,22 @@ class Batch {
     if ((Lanes::ballot(any) >> leader & 1) == 0) return missed(shape, queue, look);
     if ((Lanes::ballot(task.together) >> leader & 1) != 0) return Given::kNotSo;
     head.ready.blocks = static_cast<std::uint32_t>(Lanes::of_lane(task.blocks, leader));
-    const bool in_blocks = head.ready.blocks > 1;
+    if (head.ready.blocks > 1)
+      return give_blocks(queue, head, least, open, look.age(type_of(shape)));
     bool gives = is_open;
-    if (in_blocks) {  // but for the last one
-      if (!queue.look_at(head.position, head.ready)) head.ready.blocks = 0;
-      head.ready.blocks = static_cast<std::uint32_t>(Lanes::of_lane(head.ready.blocks, leader));
-      if (head.ready.blocks < 2) return Given::kMissed;
-      task = head.ready;
-      task.blocks -= place;
-      gives = gives && place + 1 < head.ready.blocks;
-    } else if (const std::uint32_t ends =
-                   Lanes::ballot(is_open && (!any || task.blocks > 1 || task.together))) {
+    if (const std::uint32_t ends =
+            Lanes::ballot(is_open && (!any || task.blocks > 1 || task.together)))
       gives = gives && Lanes::lane() < lowest_bit(ends);
-    }
     const std::uint32_t givers = Lanes::ballot(gives), count = count_bits(givers);
     if (!first_says<Lanes>([&] { return queue.claim(head, count); }))
       return missed(shape, queue, look);
     if (gives) {
-      if (!in_blocks) {
-        queue.look_at(head.position + place, task);
-        queue.leave(head.position + place);
-      }
-      cores_.give_and_tell(core, dispatch_of(task), least > 0 ? look.age(cores_.type_of(core)) : 0);
+      queue.look_at(head.position + place, task);
+      queue.leave(head.position + place);
+      cores_.give_and_tell(core, dispatch_of(task), least > 0 ? look.age(type_of(shape)) : 0);
     }
     by_first<Lanes>([&] {
-      if (!in_blocks) look.set_first(shape, head.position + count);
+      look.set_first(shape, head.position + count);
       cores_.note_given(cores_.first() + highest_bit(givers), givers);
       count_given(count);
     });
@@ -101,7 +92,7 @@ class Batch {
   // cores. Returns how many of them got one.
   TM_DEVICE std::uint32_t hand_over(TaskShape shape, bool has_one, std::uint32_t place,
                                     const ReadyTask& task, std::uint32_t tasks) {
-    const CoreType type = shape == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
+    const CoreType type = type_of(shape);
     const std::uint32_t core = cores_.first() + Lanes::lane();
     const bool idle =
         core < cores_.last() && cores_.type_of(core) == type && cores_.load(core) == 0;
@@ -139,10 +130,35 @@ class Batch {
   }
 
  private:
+  // Blocks of the first task, one to each of these cores, but for its last one.
+  TM_DEVICE Given give_blocks(ReadyQueue& queue, ReadyHead& head, std::uint32_t least,
+                              std::uint32_t open, std::uint64_t age) {
+    if (!queue.look_at(head.position, head.ready)) head.ready.blocks = 0;
+    const std::uint32_t most = count_bits(open);
+    const std::uint64_t claimed = first_says<Lanes>([&] { return queue.claim_blocks(head, most); });
+    const auto count = static_cast<std::uint32_t>(claimed);
+    if (count == 0) return Given::kMissed;
+    const std::uint32_t place = rank_among<Lanes>(open);
+    const bool gives = (open >> Lanes::lane() & 1) != 0 && place < count;
+    if (gives) {
+      ReadyTask task = head.ready;
+      task.blocks = static_cast<std::uint32_t>(claimed >> 32) - place;
+      cores_.give_and_tell(cores_.first() + Lanes::lane(), dispatch_of(task), least > 0 ? age : 0);
+    }
+    const std::uint32_t givers = Lanes::ballot(gives);
+    by_first<Lanes>([&] {
+      cores_.note_given(cores_.first() + highest_bit(givers), givers);
+      count_given(count);
+    });
+    return Given::kSome;
+  }
+  TM_DEVICE static constexpr CoreType type_of(TaskShape shape) {
+    return shape == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
+  }
   // Bit per core of the scheduler: it has as little to do as any of the shape's, and may take one.
   TM_DEVICE std::uint32_t open_cores(TaskShape shape, const RoundLook<Env>& look,
                                      std::uint32_t& least) const {
-    const CoreType type = shape == TaskShape::kAic ? CoreType::kAic : CoreType::kAiv;
+    const CoreType type = type_of(shape);
     const std::uint32_t core = cores_.first() + Lanes::lane();
     const bool fits = core < cores_.last() && cores_.type_of(core) == type;
     const std::uint32_t load = fits ? cores_.load(core) : OwnCores<Env>::kNone;

@@ -169,6 +169,20 @@ class ReadyQueue {
     std::uint64_t position = head.position;
     return words_->taken.replace_relaxed(position, position + count);  // it only decides who takes
   }
+  // Blocks of the task that was looked at, up to `most` and but for its last one, however many
+  // others take meanwhile. Returns how many, above them those that were left before; 0: none is
+  // left.
+  TM_DEVICE std::uint64_t claim_blocks(const ReadyHead& head, std::uint32_t most) {
+    if (head.ready.blocks < 2) return 0;
+    for (std::uint64_t seen = turn_with(head.ready, head.position);;) {
+      const std::uint32_t left = blocks_in(seen);
+      if (static_cast<std::uint32_t>(seen) != turn_of(head.position) + 1 || left < 2) return 0;
+      const std::uint32_t count = most < left ? most : left - 1;
+      if (cells_[head.position & mask_].turn.replace_acq_rel(
+              seen, seen - (std::uint64_t{count} << 32)))  // [block taken]
+        return std::uint64_t{left} << 32 | count;
+    }
+  }
   TM_DEVICE void leave(std::uint64_t position) {
     cells_[position & mask_].turn.store_release(
         std::uint32_t{turn_of(position) + 2});  // [cell emptied]

@@ -149,6 +149,23 @@ TEST(ReadyQueue, BlocksOfATaskAreTakenTogetherButForTheLast) {
   EXPECT_EQ(head.ready.task, 8u);
 }
 
+TEST(ReadyQueue, BlocksAreClaimedAlsoBehindWhatOthersHaveTakenSince) {
+  QueueMemory memory(8);
+  ReadyQueue queue = memory.queue();
+  queue.push<YieldEnv>(ReadyTask{.task = 7, .blocks = 9, .parts = 1}, [] { return false; });
+  ReadyHead seen;
+  ASSERT_TRUE(queue.peek(seen));
+  EXPECT_EQ(queue.claim_blocks(seen, 3), std::uint64_t{9} << 32 | 3);
+  EXPECT_EQ(queue.claim_blocks(seen, 4), std::uint64_t{6} << 32 | 4) << "seen with nine left";
+  EXPECT_EQ(queue.claim_blocks(seen, 4), std::uint64_t{2} << 32 | 1) << "all but the last one";
+  EXPECT_EQ(queue.claim_blocks(seen, 4), 0u);
+  ReadyHead last;
+  ASSERT_TRUE(queue.peek(last));
+  ASSERT_EQ(last.ready.blocks, 1u);
+  ASSERT_TRUE(queue.take(last));
+  EXPECT_EQ(queue.claim_blocks(seen, 4), 0u) << "it is gone";
+}
+
 // Takers of many and of one: every block goes to one of them.
 TEST(ReadyQueue, EveryBlockIsTakenOnceByOneOfManyTakers) {
   constexpr std::uint32_t kTasks = 200, kBlocks = 40, kTakers = 3;
