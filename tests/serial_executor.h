@@ -74,7 +74,8 @@ class SerialExecutor {
   };
 
   template <class Run>
-  Submitted execute(Args& args, const Run& run, bool has_kernel = true) {
+  Submitted execute(Args& submitted_args, const Run& run, bool has_kernel = true) {
+    const GivenArgs args = submitted_args.given();
     const std::uint32_t ring = ring_of_depth(depth_ - 1);
     const TaskId id = TaskId::make(ring, counts_[ring]++);
     ++tasks;
@@ -82,7 +83,7 @@ class SerialExecutor {
     Submitted submitted;
     submitted.task = {id, {.depth = depth_ - 1, .serial = 1}};
     for (std::uint32_t i = 0; i < args.tensor_count(); ++i) {
-      Args::Tensor& tensor = args.tensor(i);
+      GivenArgs::Tensor& tensor = args.tensor(i);
       if (tensor.access == Access::kOutput) {
         tensor.ref.view =
             TensorView::row_major(next_, tensor.ref.view.dtype, tensor.ref.view.shape);

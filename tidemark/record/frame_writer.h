@@ -36,7 +36,7 @@ class FrameWriter : public LaneWriter<Env> {
   }
   // … by all threads of a block, on the one writer of thread 0: source.store(quanta, bytes) stores
   // the next ones, each thread some of them.
-  template <Block B, class Made>
+  template <class B, class Made>
   TM_DEVICE TM_NOINLINE bool write_together(B& block, Made& source, std::uint64_t total_bytes) {
     for (std::uint64_t offset = 0;;) {
       Span span{};
