@@ -110,18 +110,18 @@ class Dispatcher {
     return false;
   }
 
-  enum class Step : std::uint32_t { kOver, kAgain, kGiven };
+  enum class Step : std::uint32_t { kNoTask, kNoPlace, kAgain, kGiven };
   // What is first in a queue, again and again, until there is nothing or no place for it.
   TM_DEVICE bool dispatch_all(TaskShape shape) {
     return first_says<Lanes>([&] {
       bool given = false;
-      for (Step step{}; (step = next_step(shape)) != Step::kOver;) given |= step == Step::kGiven;
+      for (Step step{}; (step = next_step(shape)) > Step::kNoPlace;) given |= step == Step::kGiven;
       return given;
     });
   }
   TM_DEVICE Step next_step(TaskShape shape) {
-    const Step step = look_.waits(shape) ? give_first(shape) : Step::kOver;
-    if (step != Step::kOver) return step;
+    const Step step = look_.waits(shape) ? give_first(shape) : Step::kNoTask;
+    if (step != Step::kNoTask) return step;
     if (shape == TaskShape::kMix) cores_.hold(0, 0);
     ++records_.pop_miss;
     return step;
@@ -132,12 +132,12 @@ class Dispatcher {
     std::uint64_t first = look_.first(shape);
     const bool any = queue.peek(head, first);
     look_.set_first(shape, first);
-    if (!any) return Step::kOver;
+    if (!any) return Step::kNoTask;
     if (shape == TaskShape::kMix) hold_for(head);
     const std::uint32_t place = place_for(shape, queue, head);
     if (place == kNone) {
       if (is_due(shape, head)) pass_on(shape, head);
-      return Step::kOver;
+      return Step::kNoPlace;
     }
     if (batch_.give(shape, queue, head)) return Step::kGiven;
     if (!take(queue, shape, head)) return Step::kAgain;
