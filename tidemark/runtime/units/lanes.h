@@ -53,9 +53,10 @@ struct Of<Env> {
 template <class Env>
 using LanesOf = typename lanes_detail::Of<Env>::Type;
 
-// The first lane does this.
+// The first lane does this, when all have read what it may change.
 template <class Lanes, class Call>
 TM_DEVICE TM_INLINE void by_first(const Call& call) {
+  Lanes::meet();
   if (Lanes::lane() == 0) call();
   Lanes::meet();
 }
